@@ -1,0 +1,32 @@
+// The life of one confined run on this machine, from policy to outcome.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/outcome.h"
+#include "domain/policy.h"
+
+namespace cofferdam::control {
+
+struct LocalRunRequest {
+  domain::Policy policy;
+  std::vector<std::string> command;  // argv of the command; never empty
+  std::string outcome_file;          // where the outcome is written as JSON; empty: nowhere
+};
+
+// Our own words to the person who started the run. The command's output never passes through here.
+class Messages {
+ public:
+  virtual ~Messages() = default;
+  virtual void note(std::string_view line) = 0;     // silenced by --quiet
+  virtual void failure(const Error& error) = 0;  // always shown
+};
+
+// Runs `request.command` confined and waits for its end. The outcome also tells of a command that could not be
+// started (and then `messages` has said why). Must be called from the main thread: the sandbox dies with it.
+domain::Outcome run_local(const LocalRunRequest& request, Messages& messages);
+
+}  // namespace cofferdam::control
