@@ -19,6 +19,7 @@ class Place:
 
     packages: str  # the installed npm packages
     model: str  # base URL of the stand-in model, without a trailing slash
+    workspace: str
 
     @property
     def modules(self):
@@ -35,13 +36,16 @@ class Agent:
     program: str  # a file that says whether it is installed, below node_modules
     command: typing.Callable[[Place], list]
     files: typing.Callable[[Place], dict] = lambda place: {}  # settings, relative to the home directory
-    # Three kinds of variables. `key`: what the profile passes by name. `given`: what the operator passes with
-    # --env. `profiled`: what the profile itself sets, so it is given only to an unconfined run.
-    key: dict = dataclasses.field(default_factory=dict)
-    given: typing.Callable[[Place], dict] = lambda place: {}
+    # What its user exports, and the profile passes on.
+    variables: typing.Callable[[Place], dict] = lambda place: {}
+    # What the profile sets by itself, so only an unconfined run is given it.
     profiled: dict = dataclasses.field(default_factory=dict)
-    acp_mode: str = ""  # driven by the ACP client, in this session mode ("" and not acp: started with a prompt)
-    acp: bool = False
+    # Below the home directory: where it keeps its sessions (kept after a run), and a file from which it would take
+    # orders the next time (must not be plantable).
+    sessions: str = ""
+    orders: str = ""
+    acp: bool = False  # driven by the ACP client instead of a prompt
+    acp_mode: str = ""  # the session mode that the client sets
 
 
 def _json(value):
@@ -54,6 +58,17 @@ _CLAUDE = f"@anthropic-ai/claude-code-linux-{ARCHITECTURE}/claude"
 _CLAUDE_PROFILED = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "IS_SANDBOX": "1"}
 
 
+def _claude_settings(_):
+    return {".claude/settings.json": "{}\n"}
+
+
+def _claude_variables(place):
+    return {"ANTHROPIC_API_KEY": "stand-in-key", "ANTHROPIC_BASE_URL": place.model}
+
+
+_CLAUDE_HOME = {"sessions": ".claude/projects", "orders": ".claude/hooks/planted.sh"}
+
+
 def _claude_command(place):
     return [f"{place.modules}/{_CLAUDE}", "-p", PROMPT, "--output-format", "stream-json", "--verbose",
             "--dangerously-skip-permissions"]  # fmt: skip
@@ -62,14 +77,14 @@ def _claude_command(place):
 # ---- Codex ----
 
 
-def _codex_settings(place, extra=""):
+def _codex_settings(place):
     # An unknown model name gets the plain tool set (exec_command), which is what the script drives.
     return {
         ".codex/config.toml": f"""\
 model = "stand-in"
 model_provider = "standin"
 check_for_update_on_startup = false
-{extra}
+
 [model_providers.standin]
 name = "stand-in"
 base_url = "{place.model}/v1"
@@ -93,7 +108,18 @@ def _codex(*flags):
     return command
 
 
-_CODEX_KEY = {"OPENAI_API_KEY": "stand-in-key"}
+def _codex_variables(_):
+    return {"OPENAI_API_KEY": "stand-in-key"}
+
+
+def _codex_acp_settings(place):
+    # The adapter notes in its settings that a project is trusted when a mode is set. They are read-only for it
+    # here, so the user must have answered before.
+    [(name, text)] = _codex_settings(place).items()
+    return {name: text + f'\n[projects."{place.workspace}"]\ntrust_level = "trusted"\n'}
+
+
+_CODEX_HOME = {"sessions": ".codex/sessions", "orders": ".codex/hooks.json"}
 
 # ---- Gemini ----
 
@@ -108,6 +134,12 @@ def _gemini_settings(_):
     }
     return {".gemini/settings.json": _json(settings)}
 
+
+def _gemini_variables(place):
+    return {"GEMINI_API_KEY": "stand-in-key", "GOOGLE_GEMINI_BASE_URL": place.model}
+
+
+_GEMINI_HOME = {"sessions": ".gemini/tmp", "orders": ".gemini/extensions/planted.json"}
 
 # ---- opencode, pi ----
 
@@ -141,16 +173,18 @@ AGENTS = {
         profile="claude_local",
         program=_CLAUDE,
         command=_claude_command,
-        key={"ANTHROPIC_API_KEY": "stand-in-key"},
-        given=lambda place: {"ANTHROPIC_BASE_URL": place.model},
+        files=_claude_settings,
+        variables=_claude_variables,
         profiled=_CLAUDE_PROFILED,
+        **_CLAUDE_HOME,
     ),
     "codex": Agent(
         profile="codex_local",
         program="@openai/codex/bin/codex.js",
         command=_codex("--dangerously-bypass-approvals-and-sandbox"),
         files=_codex_settings,
-        key=_CODEX_KEY,
+        variables=_codex_variables,
+        **_CODEX_HOME,
     ),
     # Codex inside its own sandbox inside ours, with the settings of Paperclip's adapter.
     "codex_sandboxed": Agent(
@@ -158,15 +192,16 @@ AGENTS = {
         program="@openai/codex/bin/codex.js",
         command=_codex("--sandbox", "workspace-write", "-c", "sandbox_workspace_write.network_access=true"),
         files=_codex_settings,
-        key=_CODEX_KEY,
+        variables=_codex_variables,
+        **_CODEX_HOME,
     ),
     "gemini": Agent(
         profile="gemini_local",
         program=_GEMINI,
         command=lambda place: [place.node, f"{place.modules}/{_GEMINI}", "-p", PROMPT, "-o", "stream-json", "--yolo"],
         files=_gemini_settings,
-        key={"GEMINI_API_KEY": "stand-in-key"},
-        given=lambda place: {"GOOGLE_GEMINI_BASE_URL": place.model},
+        variables=_gemini_variables,
+        **_GEMINI_HOME,
     ),
     "opencode": Agent(
         profile="opencode_local",
@@ -175,6 +210,8 @@ AGENTS = {
                                "json", PROMPT],  # fmt: skip
         files=_opencode_settings,
         profiled={"OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        sessions=".local/share/opencode",
+        orders=".config/opencode/plugin/planted.js",
     ),
     "pi": Agent(
         profile="pi_local",
@@ -183,23 +220,27 @@ AGENTS = {
                                "--mode", "json", "--provider", "standin", "--model", "m1", PROMPT],  # fmt: skip
         files=_pi_settings,
         profiled={"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
+        sessions=".pi/agent/sessions",
+        orders=".pi/agent/extensions/planted.js",
     ),
     # ACP: the adapter is confined, the client (acp_client.mjs) is outside and offers no file or terminal access.
     "claude_acp": Agent(
         profile="claude_local",
         program="@zed-industries/claude-agent-acp/dist/index.js",
         command=lambda place: [place.node, f"{place.modules}/@zed-industries/claude-agent-acp/dist/index.js"],
-        key={"ANTHROPIC_API_KEY": "stand-in-key"},
-        given=lambda place: {"ANTHROPIC_BASE_URL": place.model},
+        files=_claude_settings,
+        variables=_claude_variables,
         profiled=_CLAUDE_PROFILED,
+        **_CLAUDE_HOME,
         acp=True,
     ),
     "codex_acp": Agent(
         profile="codex_local",
         program="@zed-industries/codex-acp/bin/codex-acp.js",
         command=lambda place: [place.node, f"{place.modules}/@zed-industries/codex-acp/bin/codex-acp.js"],
-        files=_codex_settings,
-        key=_CODEX_KEY,
+        files=_codex_acp_settings,
+        variables=_codex_variables,
+        **_CODEX_HOME,
         acp=True,
         acp_mode="full-access",
     ),
@@ -208,8 +249,8 @@ AGENTS = {
         program=_GEMINI,
         command=lambda place: [place.node, f"{place.modules}/{_GEMINI}", "--acp"],
         files=_gemini_settings,
-        key={"GEMINI_API_KEY": "stand-in-key"},
-        given=lambda place: {"GOOGLE_GEMINI_BASE_URL": place.model},
+        variables=_gemini_variables,
+        **_GEMINI_HOME,
         acp=True,
     ),
 }

@@ -138,13 +138,16 @@ class Scene:
         self.workspace = f"{self.home}/project"
         self.canary_path = f"{self.home}/secrets/canary.txt"
         self.canary = f"canary-{secrets.token_hex(12)}"
-        self.place = Place(packages=packages, model=model_url)
+        self.place = Place(packages=packages, model=model_url, workspace=self.workspace)
+        self.planted = [f"{self.home}/{self.agent.orders}", f"{self.workspace}/.git/hooks/post-commit"]
+        plant = "; ".join(f"mkdir -p {os.path.dirname(path)}; echo planted >{path}" for path in self.planted)
         self.scenario = {
             "steps": [
                 "sh build.sh && sed -i s/draft/final/ notes.txt && cat notes.txt 2>/dev/null && "
                 "git add -A && git commit -q -m 'By the agent'",
                 f"cat {shlex.quote(self.canary_path)}",
                 f"curl -sS -m 20 -w '\\nhttp-status=%{{http_code}}\\n' {refused_url}",
+                f"{plant}; echo tried",
             ],
             "final": "The job is done.",
         }
@@ -163,6 +166,7 @@ class Scene:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
+        os.makedirs(f"{self.home}/{self.agent.sessions}", exist_ok=True)
         git = ["git", "-C", self.workspace, "-c", "init.defaultBranch=main"]
         for call in (["init", "-q"], ["config", "user.name", "Agent"], ["config", "user.email", "agent@example.com"],
                      ["add", "-A"], ["commit", "-q", "-m", "Start"]):  # fmt: skip
@@ -173,8 +177,8 @@ class Scene:
                     os.chown(path, owner, owner, follow_symlinks=False)
 
     def environment(self, confined, ca=None):
-        """The whole environment of the process, and the names that an operator passes on with --env."""
-        base = {
+        """The whole environment of the process that is started."""
+        environment = {
             "HOME": self.home,
             "USER": "agent",
             "LOGNAME": "agent",
@@ -182,11 +186,10 @@ class Scene:
             "SHELL": "/bin/bash",
             "PATH": "/usr/local/bin:/usr/bin:/bin",
         }
-        given = dict(self.agent.given(self.place))
+        environment |= self.agent.variables(self.place)
         if ca:
-            given |= {"NODE_EXTRA_CA_CERTS": ca, "SSL_CERT_FILE": ca}
-        environment = base | self.agent.key | given
-        return (environment if confined else environment | self.agent.profiled), list(given)
+            environment |= {"NODE_EXTRA_CA_CERTS": ca, "SSL_CERT_FILE": ca}
+        return environment if confined else environment | self.agent.profiled
 
     def command(self):
         return self.agent.command(self.place)
@@ -197,14 +200,9 @@ class Scene:
         client = [self.place.node, f"{folder}/acp_client.mjs"]
         return [*client, sdk, self.workspace, self.agent.acp_mode, PROMPT, *command]
 
-    def confined(self, program, command, given, flags=(), ca=None):
-        """`command` under `cofferdam run`, as an operator would write it."""
-        call = [program, "run", "--profile", self.agent.profile, "--ro", self.place.packages, *flags]
-        if ca:
-            call += ["--ro", ca]
-        for name in given:
-            call += ["--env", name]
-        return [*call, "--", *command]
+    def confined(self, program, command, flags):
+        """`command` under `cofferdam run`, as its user would write it."""
+        return [program, "run", "--profile", self.agent.profile, "--ro", self.place.packages, *flags, "--", *command]
 
 
 class Finished:
