@@ -1,13 +1,13 @@
 // An ACP client: starts `COMMAND ARGS…` (an adapter, confined or not), has one prompt answered over its stdin and
 // stdout, grants every permission it is asked for, and ends it. It offers neither file nor terminal access, so
 // whatever the agent does it does by itself, where it runs. One JSON line per event on stdout; exit 0 when the
-// prompt ended with `end_turn`. usage: acp_client.mjs SDK_MODULE CWD MODE PROMPT COMMAND ARGS…
+// prompt ended with `end_turn`. usage: acp_client.mjs SDK_MODULE CWD PROMPT COMMAND ARGS…
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-const [sdk, cwd, mode, prompt, command, ...args] = process.argv.slice(2);
+const [sdk, cwd, prompt, command, ...args] = process.argv.slice(2);
 const acp = await import(pathToFileURL(sdk));
 const started = performance.now();
 const say = (event) => console.log(JSON.stringify({ ms: Math.round(performance.now() - started), ...event }));
@@ -36,8 +36,7 @@ try {
         say({ event: "initialized", agent: hello.agentInfo?.name });
         const session = await agent.request(acp.methods.agent.session.new, { cwd, mcpServers: [] });
         const sessionId = session.sessionId;
-        say({ event: "session", modes: session.modes?.availableModes?.map((each) => each.id) });
-        if (mode) await agent.request(acp.methods.agent.session.setMode, { sessionId, modeId: mode });
+        say({ event: "session", mode: session.modes?.currentModeId });
         const answer = await agent.request(acp.methods.agent.session.prompt, {
           sessionId,
           prompt: [{ type: "text", text: prompt }],

@@ -19,7 +19,6 @@ class Place:
 
     packages: str  # the installed npm packages
     model: str  # base URL of the stand-in model, without a trailing slash
-    workspace: str
 
     @property
     def modules(self):
@@ -45,7 +44,6 @@ class Agent:
     sessions: str = ""
     orders: str = ""
     acp: bool = False  # driven by the ACP client instead of a prompt
-    acp_mode: str = ""  # the session mode that the client sets
 
 
 def _json(value):
@@ -110,13 +108,6 @@ def _codex(*flags):
 
 def _codex_variables(_):
     return {"OPENAI_API_KEY": "stand-in-key"}
-
-
-def _codex_acp_settings(place):
-    # The adapter notes in its settings that a project is trusted when a mode is set. They are read-only for it
-    # here, so the user must have answered before.
-    [(name, text)] = _codex_settings(place).items()
-    return {name: text + f'\n[projects."{place.workspace}"]\ntrust_level = "trusted"\n'}
 
 
 _CODEX_HOME = {"sessions": ".codex/sessions", "orders": ".codex/hooks.json"}
@@ -234,15 +225,16 @@ AGENTS = {
         **_CLAUDE_HOME,
         acp=True,
     ),
+    # The modes that a client sets are noted in config.toml, which is read-only here; so the mode is a flag.
     "codex_acp": Agent(
         profile="codex_local",
         program="@zed-industries/codex-acp/bin/codex-acp.js",
-        command=lambda place: [place.node, f"{place.modules}/@zed-industries/codex-acp/bin/codex-acp.js"],
-        files=_codex_acp_settings,
+        command=lambda place: [place.node, f"{place.modules}/@zed-industries/codex-acp/bin/codex-acp.js", "-c",
+                               'sandbox_mode="danger-full-access"', "-c", 'approval_policy="never"'],  # fmt: skip
+        files=_codex_settings,
         variables=_codex_variables,
         **_CODEX_HOME,
         acp=True,
-        acp_mode="full-access",
     ),
     "gemini_acp": Agent(
         profile="gemini_local",

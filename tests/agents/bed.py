@@ -138,7 +138,7 @@ class Scene:
         self.workspace = f"{self.home}/project"
         self.canary_path = f"{self.home}/secrets/canary.txt"
         self.canary = f"canary-{secrets.token_hex(12)}"
-        self.place = Place(packages=packages, model=model_url, workspace=self.workspace)
+        self.place = Place(packages=packages, model=model_url)
         self.planted = [f"{self.home}/{self.agent.orders}", f"{self.workspace}/.git/hooks/post-commit"]
         plant = "; ".join(f"mkdir -p {os.path.dirname(path)}; echo planted >{path}" for path in self.planted)
         self.scenario = {
@@ -198,7 +198,7 @@ class Scene:
         """`command` (an ACP adapter, confined or not) started by the ACP client in `folder`."""
         sdk = f"{self.place.modules}/@agentclientprotocol/sdk/dist/v1/stable/acp.js"
         client = [self.place.node, f"{folder}/acp_client.mjs"]
-        return [*client, sdk, self.workspace, self.agent.acp_mode, PROMPT, *command]
+        return [*client, sdk, self.workspace, PROMPT, *command]
 
     def confined(self, program, command, flags):
         """`command` under `cofferdam run`, as its user would write it."""
