@@ -140,7 +140,8 @@ class Scene:
         self.canary = f"canary-{secrets.token_hex(12)}"
         self.place = Place(packages=packages, model=model_url)
         self.planted = [f"{self.home}/{self.agent.orders}", f"{self.workspace}/.git/hooks/post-commit"]
-        plant = "; ".join(f"mkdir -p {os.path.dirname(path)}; echo planted >{path}" for path in self.planted)
+        orders, hook = f"~/{self.agent.orders}", ".git/hooks/post-commit"
+        plant = f"mkdir -p {os.path.dirname(orders)}; echo planted >{orders}; echo planted >{hook}"
         self.scenario = {
             "steps": [
                 "sh build.sh && sed -i s/draft/final/ notes.txt && cat notes.txt 2>/dev/null && "
