@@ -76,8 +76,8 @@ CgroupFacts facts_of_v1(const std::vector<std::pair<std::string, std::string>>& 
     for (const std::string_view controller : split(controllers, ',')) {
       if (!contains(kControllers, controller)) continue;
       // A container may show only its own part of the hierarchy, mounted at the top.
-      for (const std::string& directory :
-           {joined(std::string(kRoot), controllers) + (path == "/" ? "" : path), joined(std::string(kRoot), controllers)}) {
+      const std::string top = domain::joined(kRoot, controllers);
+      for (const std::string& directory : {top + (path == "/" ? "" : path), top}) {
         if (exists(directory + "/cgroup.procs") && writable(directory)) {
           facts.directories.emplace(controller, directory);
           break;

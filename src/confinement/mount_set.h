@@ -21,6 +21,8 @@ class MountSet {
   // True when a bind of the host's files makes `path` visible inside.
   bool shows(const std::string& path) const;
 
+  const std::vector<Mount>& all() const { return mounts_; }
+
   // All mounts, shallow to deep, remounts last.
   std::vector<Mount> in_order() &&;
 

@@ -38,6 +38,7 @@ struct Mount {
   std::string target;
   std::string content;
   std::uint64_t size_bytes = 0;  // kTmpfs; 0 = the kernel's default
+  mode_t mode = 0;               // kDirectory, kTmpfs; 0 = 0755
   std::string reason;            // one clause for `explain`
   std::optional<FileIdentity> identity;
 };

@@ -29,6 +29,7 @@ constexpr std::string_view kEtcEntries[] = {
 // Entries whose names carry a version, by their beginning.
 constexpr std::string_view kEtcPrefixes[] = {"java-", "python3", "php", "ImageMagick-", "lisp-"};
 constexpr std::size_t kEtcListed = 4096;
+constexpr mode_t kSharedMode = 01777;
 
 std::string passwd(const Identity& identity, const std::string& home) {
   std::string out = "root:x:0:0:root:/root:/usr/sbin/nologin\n";
@@ -88,13 +89,21 @@ void add_etc(MountSet& mounts, const HostView& host, const SystemLayoutRequest& 
   }
 }
 
+void add_private_directory(MountSet& mounts, const std::string& path, mode_t mode) {
+  Mount directory = directory_mount(path, "private and empty");
+  directory.mode = mode;
+  mounts.add_unless_present(std::move(directory));
+}
+
 void add_devices(MountSet& mounts, std::uint64_t tmpfs_bytes) {
   Mount dev;
   dev.kind = Mount::Kind::kDev;
   dev.target = "/dev";
   dev.reason = "a minimal set of devices";
   mounts.add_unless_present(std::move(dev));
-  mounts.add_unless_present(tmpfs_mount("/dev/shm", tmpfs_bytes, "private shared memory, bounded"));
+  Mount shared = tmpfs_mount("/dev/shm", tmpfs_bytes, "private shared memory, bounded");
+  shared.mode = kSharedMode;
+  mounts.add_unless_present(std::move(shared));
   Mount sealed;
   sealed.kind = Mount::Kind::kRemountReadOnly;
   sealed.target = "/dev";
@@ -121,7 +130,9 @@ Status add_host_root(MountSet& mounts, const HostView& host, const SystemLayoutR
   for (const char* path : {"/run", "/tmp", "/var/tmp"}) {
     const auto fact = host.inspect(path);
     if (!fact || fact->type != Type::kDirectory) continue;
-    mounts.add_unless_present(tmpfs_mount(path, request.tmpfs_bytes, "hides the sockets of the host's services"));
+    Mount cover = tmpfs_mount(path, request.tmpfs_bytes, "hides the sockets of the host's services");
+    cover.mode = path == std::string_view("/run") ? 0755 : kSharedMode;
+    mounts.add_unless_present(std::move(cover));
   }
   const auto runtime = host.facts().environment.find("XDG_RUNTIME_DIR");
   if (runtime != host.facts().environment.end()) {
@@ -149,10 +160,10 @@ Status add_system_layout(MountSet& mounts, const HostView& host, const SystemLay
     RETURN_IF_ERROR(mounts.add(tmpfs_mount("/", request.tmpfs_bytes, "an empty throw-away root, bounded")));
     add_root_entries(mounts, host);
     add_etc(mounts, host, request);
-    mounts.add_unless_present(directory_mount("/tmp", "private and empty"));
-    mounts.add_unless_present(directory_mount("/var/tmp", "private and empty"));
-    mounts.add_unless_present(directory_mount("/run", "private and empty"));
-    mounts.add_unless_present(directory_mount(request.home, "private home directory"));
+    add_private_directory(mounts, "/tmp", kSharedMode);
+    add_private_directory(mounts, "/var/tmp", kSharedMode);
+    add_private_directory(mounts, "/run", 0755);
+    add_private_directory(mounts, request.home, 0700);
   }
   add_proc(mounts, host, request.identity);
   add_devices(mounts, request.tmpfs_bytes);

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "domain/path.h"
 
