@@ -93,7 +93,8 @@ Error readable(const Verb& verb, const CLI::ParseError& error, const std::vector
   const std::string text = error.what();
   for (const OptionSpec& spec : specs) {
     const std::string name = "--" + std::string(spec.name);
-    if (!text.starts_with(name + ":") && !text.starts_with(name + " ")) continue;
+    const bool value_for_switch = text.starts_with(std::string(spec.name) + " was given");
+    if (!value_for_switch && !text.starts_with(name + ":") && !text.starts_with(name + " ")) continue;
     if (spec.value_name.empty()) return usage(name + " takes no value", help_hint(verb));
     return usage(name + " needs a value: " + name + " " + std::string(spec.value_name), help_hint(verb));
   }

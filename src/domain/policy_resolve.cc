@@ -98,6 +98,15 @@ std::optional<Given<NetworkScope>> network_of(const Settings& layer) {
   return std::nullopt;
 }
 
+// A path of the workspace: relative ones start there.
+Result<std::string> inside_workspace(const std::string& workspace, const std::string& path, const std::string& where) {
+  const std::optional<std::string> absolute =
+      normalized_absolute(path.starts_with('/') ? path : joined(workspace, path));
+  if (absolute && is_inside(*absolute, workspace)) return *absolute;
+  return conflict(where + ": " + in_quotes(path) + " is not inside the workspace " + in_quotes(workspace),
+                  "Outside the workspace nothing is writable unless it was granted.");
+}
+
 // ------------------------------------------------------------------------------------------------ the final policy
 
 // Builds the policy step by step; every step may fail and has the merged settings at hand.
@@ -110,7 +119,7 @@ class Resolver {
     set_scalars();
     RETURN_IF_ERROR(set_workspace());
     RETURN_IF_ERROR(set_working_directory());
-    RETURN_IF_ERROR(set_protected());
+    RETURN_IF_ERROR(add_protected(settings_, policy()));
     RETURN_IF_ERROR(set_aliases());
     RETURN_IF_ERROR(set_restore_paths());
     RETURN_IF_ERROR(set_network());
@@ -170,32 +179,10 @@ class Resolver {
                     "Choose a directory of the workspace, or another --workspace.");
   }
 
-  // A path of the workspace: relative ones start there.
-  Result<std::string> inside_workspace(const std::string& path, const std::string& where) {
-    const std::string& workspace = policy().workspace;
-    const std::optional<std::string> absolute =
-        normalized_absolute(path.starts_with('/') ? path : joined(workspace, path));
-    if (absolute && is_inside(*absolute, workspace)) return *absolute;
-    return conflict(where + ": " + in_quotes(path) + " is not inside the workspace " + in_quotes(workspace),
-                    "Outside the workspace nothing is writable unless it was granted.");
-  }
-
-  Status set_protected() {
-    for (const Given<std::string>& given : settings_.protect) {
-      ASSIGN_OR_RETURN(std::string path, inside_workspace(given.value, given.where));
-      if (path == policy().workspace) {
-        return conflict(given.where + ": the workspace itself cannot be protected",
-                        "Protect the files and directories in it that must not change.");
-      }
-      if (!holds(policy().protect, path)) policy().protect.push_back(std::move(path));
-    }
-    return {};
-  }
-
   Status set_aliases() {
     for (const Given<PathAlias>& given : settings_.aliases) {
       PathAlias alias = given.value;
-      ASSIGN_OR_RETURN(alias.target, inside_workspace(alias.target, given.where));
+      ASSIGN_OR_RETURN(alias.target, inside_workspace(policy().workspace, alias.target, given.where));
       if (alias.path == "/" || is_inside(policy().workspace, alias.path)) {
         return conflict(given.where + ": " + in_quotes(alias.path) + " would cover the workspace",
                         "Choose a path that is neither \"/\" nor above the workspace.");
@@ -320,18 +307,30 @@ Limits limits_of(const PolicySettings& settings) {
   return limits;
 }
 
-void apply_variables(const PolicySettings& settings, Variables& variables) {
-  for (const Given<VariableSetting>& given : settings.variables) {
-    const std::string& name = given.value.name;
-    // The last word on a name wins, whether it sets or passes.
-    std::erase(variables.pass, name);
-    std::erase_if(variables.set, [&](const EnvironmentVariable& variable) { return variable.name == name; });
-    if (given.value.value) {
-      variables.set.push_back({name, *given.value.value});
-    } else {
-      variables.pass.push_back(name);
-    }
+void put_variable(const VariableSetting& variable, Variables& variables) {
+  std::erase(variables.pass, variable.name);
+  std::erase_if(variables.set, [&](const EnvironmentVariable& each) { return each.name == variable.name; });
+  if (variable.value) {
+    variables.set.push_back({variable.name, *variable.value});
+  } else {
+    variables.pass.push_back(variable.name);
   }
+}
+
+void apply_variables(const PolicySettings& settings, Variables& variables) {
+  for (const Given<VariableSetting>& given : settings.variables) put_variable(given.value, variables);
+}
+
+Status add_protected(const PolicySettings& settings, Policy& policy) {
+  for (const Given<std::string>& given : settings.protect) {
+    ASSIGN_OR_RETURN(std::string path, inside_workspace(policy.workspace, given.value, given.where));
+    if (path == policy.workspace) {
+      return conflict(given.where + ": the workspace itself cannot be protected",
+                      "Protect the files and directories in it that must not change.");
+    }
+    if (!holds(policy.protect, path)) policy.protect.push_back(std::move(path));
+  }
+  return {};
 }
 
 PolicySettings merged(const PolicySettings& file, const PolicySettings& flags) {
@@ -367,6 +366,10 @@ PolicySettings merged(const PolicySettings& file, const PolicySettings& flags) {
 
 Status check_grants(const std::vector<PathGrant>& grants) {
   for (std::size_t i = 0; i < grants.size(); ++i) {
+    if (grants[i].path == "/") {
+      return conflict(grants[i].origin + ": the root directory cannot be granted",
+                      "Name the directories that are needed, or open the file system as a whole: filesystem host.");
+    }
     for (std::size_t j = i + 1; j < grants.size(); ++j) {
       if (grants[i].path != grants[j].path || grants[i].access == grants[j].access) continue;
       return conflict(in_quotes(grants[i].path) + " is granted read-only and writable (" + grants[i].origin + ", " +

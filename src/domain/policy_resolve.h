@@ -34,8 +34,10 @@ std::vector<std::string> default_pass_list();
 
 // The parts of resolving that Paperclip's adapter keys share.
 Limits limits_of(const PolicySettings& settings);
+void put_variable(const VariableSetting& variable, Variables& variables);  // the last word on a name wins
 void apply_variables(const PolicySettings& settings, Variables& variables);
 PolicySettings merged(const PolicySettings& file, const PolicySettings& flags);
+Status add_protected(const PolicySettings& settings, Policy& policy);  // policy.workspace must be set
 Status check_grants(const std::vector<PathGrant>& grants);
 Status check_workspace(const std::string& workspace, const std::string& where, bool allow_home, const Caller& caller);
 

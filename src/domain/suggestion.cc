@@ -53,6 +53,14 @@ std::string_view nearest_word(std::string_view word, std::span<const std::string
   return best;
 }
 
+bool is_near_miss(std::string_view word, std::span<const std::string_view> known) {
+  constexpr std::size_t kFewLetters = 2;
+  if (word.size() > kLongestWord) return false;
+  const std::string wanted = essence(word);
+  return std::ranges::any_of(
+      known, [&](std::string_view each) { return edit_distance(wanted, essence(each)) <= kFewLetters; });
+}
+
 std::string suggestion_for(std::string_view word, std::span<const std::string_view> known) {
   const std::string_view nearest = nearest_word(word, known);
   if (nearest.empty()) return {};
