@@ -43,6 +43,7 @@ class Agent:
     # orders the next time (must not be plantable).
     sessions: str = ""
     orders: str = ""
+    copied: str = ""  # a file in the home directory itself that must be there afterwards
     acp: bool = False  # driven by the ACP client instead of a prompt
 
 
@@ -64,7 +65,8 @@ def _claude_variables(place):
     return {"ANTHROPIC_API_KEY": "stand-in-key", "ANTHROPIC_BASE_URL": place.model}
 
 
-_CLAUDE_HOME = {"sessions": ".claude/projects", "orders": ".claude/hooks/planted.sh"}
+_CLAUDE_HOME = {"sessions": ".claude/projects", "orders": ".claude/hooks/planted.sh",
+                "copied": ".claude.json"}  # fmt: skip
 
 
 def _claude_command(place):
