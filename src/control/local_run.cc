@@ -188,9 +188,9 @@ class Watch {
         start_failed(event);
         break;
       case confinement::init::Event::kSetupFailed:
-        decide({.kind = Outcome::Kind::kStartFailed,
-                .start_error = Outcome::StartError::kSetup,
-                .message = "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
+        fail_to_start(Outcome::StartError::kSetup,
+                      {ErrorCode::kFailedPrecondition,
+                       "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
         break;
       case confinement::init::Event::kStopped:
         stop_self();
@@ -206,10 +206,9 @@ class Watch {
 
   void start_failed(const SandboxEvent& event) {
     const bool missing = event.value == ENOENT || event.value == ENOTDIR;
-    std::string message = printable(event.text) + ": " + (missing ? "command not found in the sandbox" : std::strerror(event.value));
-    decide({.kind = Outcome::Kind::kStartFailed,
-            .start_error = missing ? Outcome::StartError::kNotFound : Outcome::StartError::kNotExecutable,
-            .message = std::move(message)});
+    const std::string why = missing ? "command not found in the sandbox" : std::strerror(event.value);
+    fail_to_start(missing ? Outcome::StartError::kNotFound : Outcome::StartError::kNotExecutable,
+                  {missing ? ErrorCode::kNotFound : ErrorCode::kPermissionDenied, printable(event.text) + ": " + why});
   }
 
   void ended(const SandboxEvent& event) {
@@ -228,27 +227,19 @@ class Watch {
       decide({.kind = timed_out_ ? Outcome::Kind::kTimedOut : Outcome::Kind::kCancelled, .value = SIGKILL});
       return;
     }
-    const Error error = sandbox_.failure();
+    fail_to_start(Outcome::StartError::kSetup, sandbox_.failure());
+  }
+
+  void fail_to_start(Outcome::StartError kind, const Error& error) {
+    if (decided_) return;
     messages_.failure(error);
-    decide({.kind = Outcome::Kind::kStartFailed,
-            .start_error = Outcome::StartError::kSetup,
-            .message = error.to_string()});
-    explained_ = true;
+    decide({.kind = Outcome::Kind::kStartFailed, .start_error = kind, .message = error.to_string()});
   }
 
   // The first word counts.
   void decide(Outcome outcome) {
-    if (decided_) return;
+    if (!decided_) outcome_ = std::move(outcome);
     decided_ = true;
-    outcome_ = std::move(outcome);
-    if (outcome_.kind == Outcome::Kind::kStartFailed && !explained_ && !outcome_.message.empty() && stage_ != Stage::kKilledHard) {
-      if (outcome_.start_error != Outcome::StartError::kSetup || !outcome_.message.empty()) say_start_failure();
-    }
-  }
-
-  void say_start_failure() {
-    if (outcome_.start_error == Outcome::StartError::kSetup && !started_ && outcome_.message.starts_with("The sandbox")) return;
-    messages_.failure(Error(ErrorCode::kFailedPrecondition, outcome_.message));
   }
 
   void bring_home(const SandboxEvent& event) {
@@ -275,7 +266,6 @@ class Watch {
   bool started_ = false;
   bool timed_out_ = false;
   bool decided_ = false;
-  bool explained_ = false;
   bool gone_ = false;
 };
 
