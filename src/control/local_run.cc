@@ -20,6 +20,7 @@
 #include "control/home_files.h"
 #include "control/outcome_file.h"
 #include "control/placeholders.h"
+#include "control/run_egress.h"
 #include "control/run_folder.h"
 #include "control/terminal_relay.h"
 
@@ -276,26 +277,40 @@ Outcome setup_failed(const Error& error, Messages& messages) {
           .message = error.to_string()};
 }
 
+Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home_files, const TerminalRelay& terminal,
+                              UniqueFd egress_channel, const confinement::Cgroup& cgroup) {
+  const confinement::SandboxDescriptors descriptors{.egress = egress_channel ? egress_channel.get() : -1};
+  return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
+}
+
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
-Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::CgroupFacts& cgroups,
-                          const LocalRunRequest& request, Messages& messages, std::string& run_id) {
+Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::HostFacts& facts,
+                          const LocalRunRequest& request, Messages& messages, RunReport& report) {
   const Signals signals;
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
-  run_id = folder.run_id();
+  report.run_id = folder.run_id();
+  const std::string& run_id = report.run_id;
   RETURN_IF_ERROR(folder.will_undo(
-      {.cgroups = confinement::Cgroup::directories_for(cgroups, run_id, plan.limits), .placeholders = plan.placeholders}));
+      {.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits), .placeholders = plan.placeholders}));
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
   const std::vector<UniqueFd> locks = lock_protected(plan);
-  ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(cgroups, run_id, plan.limits));
+  ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
   ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files));
   const GitConfigWatch git_watch(plan.git_config_lock);
 
+  ASSIGN_OR_RETURN(std::optional<egress::EgressProcess> egress,
+                   start_egress(plan, facts.environment, run_id, folder.path()));
+
   TerminalRelay terminal;
   ASSIGN_OR_RETURN(Sandbox sandbox,
-                   Sandbox::start(plan, home_files.contents(), {}, terminal.description(), &cgroup));
+                   start_sandbox(plan, home_files, terminal, egress ? egress->take_channel() : UniqueFd(), cgroup));
   Outcome outcome = Watch(sandbox, terminal, home_files, request, messages, signals).follow();
   if (outcome.kind == Outcome::Kind::kSignalled && outcome.value == SIGKILL && cgroup.ran_out_of_memory()) {
     outcome.kind = Outcome::Kind::kOutOfMemory;
+  }
+  if (egress) {
+    ASSIGN_OR_RETURN(report.egress, egress->finish());
+    tell_refusals(*report.egress, run_id, messages);
   }
   if (git_watch.triggered()) {
     messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
@@ -317,7 +332,7 @@ Outcome run_local(const LocalRunRequest& request, Messages& messages) {
     report.limits = plan->limits;
     if (!plan->announcement.empty()) messages.note(plan->announcement);
     for (const std::string& note : plan->notes) messages.note(note);
-    auto outcome = carry_out(*plan, host->facts().cgroups, request, messages, report.run_id);
+    auto outcome = carry_out(*plan, host->facts(), request, messages, report);
     report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
   }
   if (request.outcome_file.empty()) return report.outcome;
