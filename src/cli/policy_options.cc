@@ -1,6 +1,7 @@
 #include "cli/policy_options.h"
 
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,20 +25,26 @@ Result<std::string> current_directory() {
   return out;
 }
 
+std::string home_of(uid_t user) {
+  const passwd* entry = ::getpwuid(user);
+  return entry == nullptr ? "" : domain::normalized_absolute(entry->pw_dir).value_or("");
+}
+
 // HOME as shells see it; the password database only when it is missing, because asking it loads libraries.
-std::string home_directory() {
+// Started by root for somebody else's workspace the run is that person's, and so is the home.
+std::string home_directory(const std::string& workspace) {
+  struct stat status{};
+  if (::geteuid() == 0 && ::stat(workspace.c_str(), &status) == 0 && status.st_uid != 0) return home_of(status.st_uid);
   if (const auto home = environment_variable("HOME")) {
     if (const auto path = domain::normalized_absolute(*home)) return *path;
   }
-  const passwd* entry = ::getpwuid(::geteuid());
-  if (entry == nullptr) return {};
-  return domain::normalized_absolute(entry->pw_dir).value_or("");
+  return home_of(::geteuid());
 }
 
-Result<domain::Caller> this_caller() {
+Result<domain::Caller> this_caller(const Arguments& arguments) {
   domain::Caller caller;
   ASSIGN_OR_RETURN(caller.current_directory, current_directory());
-  caller.home = home_directory();
+  caller.home = home_directory(arguments.has("workspace") ? std::string(arguments.value("workspace")) : ".");
   caller.is_root = ::geteuid() == 0;
   caller.environment = environment_variable;
   return caller;
@@ -59,7 +66,7 @@ Result<domain::PolicySettings> settings_of_flags(const Arguments& arguments, con
 }  // namespace
 
 Result<domain::ResolvedPolicy> policy_from_flags(const Arguments& arguments) {
-  ASSIGN_OR_RETURN(const domain::Caller caller, this_caller());
+  ASSIGN_OR_RETURN(const domain::Caller caller, this_caller(arguments));
   ASSIGN_OR_RETURN(const domain::PolicySettings flags, settings_of_flags(arguments, caller));
   return domain::resolve_policy({}, flags, caller);
 }
