@@ -28,6 +28,9 @@ struct IpAddress {
 
   // Every numeric spelling that a C library or URL parser accepts (127.1, 0x7f.0.0.1, 2130706433, [::1]).
   static std::optional<IpAddress> parse(std::string_view text);
+  static IpAddress v4(std::uint32_t host_order);
+  // The IPv4 address that an IPv4-mapped IPv6 address (::ffff:a.b.c.d) means; any other address unchanged.
+  IpAddress unmapped() const;
   std::string to_string() const;
 };
 
@@ -36,16 +39,21 @@ struct Cidr {
   int prefix_bits = 0;
 
   bool operator==(const Cidr&) const = default;
+  // An IPv4-mapped IPv6 address counts as the IPv4 address it means.
   bool contains(const IpAddress& address) const;
+  bool is_single_address() const;
 };
 
 struct NetworkRule {
   enum class Target : std::uint8_t { kHost, kSubdomains, kAddresses };
 
   Target target = Target::kHost;
-  std::string host;                  // canonical: lower case, A-label, no trailing dot; kHost and kSubdomains
-  Cidr addresses;                    // kAddresses
-  std::optional<std::uint16_t> port;  // absent: 443, and 80 for plain HTTP
+  // Canonical: lower case, A-label, no trailing dot. kHost: the host; kSubdomains: the domain above the hosts;
+  // kAddresses: "localhost" when the rule was written with that name (it then covers ::1 too), else empty.
+  std::string host;
+  Cidr addresses;  // kAddresses
+  // Absent in an allow rule: 443, and 80 for plain HTTP. Absent in a deny rule: every port.
+  std::optional<std::uint16_t> port;
   bool raw = false;
   bool trusted = false;  // a control-plane URL: its name may resolve to a private address
   std::string text;      // as written, for messages and logs

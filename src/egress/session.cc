@@ -1,0 +1,573 @@
+#include "egress/session.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "async/deadline.h"
+#include "base/strings.h"
+#include "domain/address_policy.h"
+#include "egress/answers.h"
+#include "egress/client_hello.h"
+#include "egress/dialer.h"
+#include "egress/relay.h"
+#include "egress/request_head.h"
+#include "net/http_exchange.h"
+
+namespace cofferdam::egress {
+namespace {
+
+using async::Socket;
+using async::Task;
+using boost::system::error_code;
+using domain::Admission;
+using domain::ContentCheck;
+using domain::IpAddress;
+namespace asio = async::asio;
+
+constexpr std::size_t kReadBytes = 16 * 1024;
+// How long and how much a refused client may go on sending, so that it can read the answer before the reset.
+constexpr std::chrono::seconds kLingerTime{2};
+constexpr std::size_t kLingerBytes = 1024 * 1024;
+// TLS alert, fatal, access_denied: clients then say so instead of "connection reset".
+constexpr std::string_view kTlsAccessDenied("\x15\x03\x01\x00\x02\x02\x31", 7);
+
+// One line of the log in the making: written exactly once, at the latest when it goes out of scope.
+class Decision {
+ public:
+  Decision(DecisionLog& log, std::string host, std::uint16_t port, std::string method)
+      : log_(log), started_(async::Clock::now()) {
+    record.time = std::chrono::system_clock::now();
+    record.host = std::move(host);
+    record.port = port;
+    record.method = std::move(method);
+    record.allowed = true;
+  }
+  Decision(const Decision&) = delete;
+  Decision& operator=(const Decision&) = delete;
+  ~Decision() { write(); }
+
+  void deny(std::string_view reason, const domain::NetworkRule* rule) {
+    record.allowed = false;
+    record.reason = reason;
+    record.rule = rule == nullptr ? "" : rule->text;
+    write();
+  }
+
+  DecisionRecord record;
+
+ private:
+  void write() {
+    if (std::exchange(written_, true)) return;
+    record.duration = std::chrono::duration_cast<std::chrono::milliseconds>(async::Clock::now() - started_);
+    log_.add(record);
+  }
+
+  DecisionLog& log_;
+  const async::Clock::time_point started_;
+  bool written_ = false;
+};
+
+// Where an admitted destination may be dialled.
+struct Route {
+  std::vector<IpAddress> addresses;  // vetted; empty when the operator's proxy carries the connection
+  bool through_upstream = false;
+};
+
+// Why there is no route: a refusal (403) or a failure (502, 504).
+struct NoRoute {
+  bool refused = false;
+  std::string reason;
+  const domain::NetworkRule* rule = nullptr;
+  int status = 502;
+};
+
+class Session {
+ public:
+  Session(Environment& environment, Socket client) : env_(environment), client_(std::move(client)) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Task<void> serve_proxy();
+  Task<void> serve_direct(std::string host, std::uint16_t port);
+
+ private:
+  enum class Next : bool { kClose, kAnotherRequest };
+
+  // Inside a tunnel to port 80: the only destination that requests may name, already dialled once.
+  struct Pinned {
+    std::string host;
+    std::uint16_t port = 0;
+    Route route;
+    const domain::NetworkRule* rule = nullptr;
+  };
+  // The origin of the last request, kept for the next one to the same place.
+  struct Origin {
+    std::string host;
+    std::uint16_t port = 0;
+    Socket socket;
+    IpAddress address;
+  };
+
+  Task<std::optional<std::size_t>> read_head(bool first);
+  Task<Next> answer_request(std::size_t head_bytes, const Pinned* pinned);
+  Task<void> open_tunnel(RequestHead head);
+  Task<Next> forward(RequestHead head, std::string raw, const Pinned* pinned);
+  Task<Next> forward_to_origin(RequestHead head, std::string raw, Route route, Decision& decision);
+  Task<std::expected<Origin*, DialFailure>> origin_for(std::string host, std::uint16_t port, Route route);
+
+  Task<std::expected<Route, NoRoute>> find_route(const Admission& admission, std::string host, std::uint16_t port);
+  Task<std::expected<Dialled, DialFailure>> dial_route(Route route, std::string host, std::uint16_t port);
+
+  Task<void> tunnel(Socket& upstream, const Admission& admission, Decision& decision, Route route);
+  Task<void> checked_up(Relay& relay, Socket& upstream, const Admission& admission, Decision& decision);
+  Task<bool> read_more(std::size_t bound);
+  Task<bool> tls_is_fine(const Admission& admission, Decision& decision);
+  Task<void> serve_pinned(Socket upstream, Pinned pinned, Decision& decision);
+
+  Task<bool> send(std::string text);
+  Task<void> refuse(std::string answer);
+  void release_buffer() { std::string().swap(buffer_); }
+
+  Environment& env_;
+  Socket client_;
+  std::string buffer_;  // what the client sent and nobody has used yet
+  std::size_t scanned_ = 0;
+  std::optional<Origin> origin_;
+};
+
+// ---- bytes ----
+
+Task<bool> Session::send(std::string text) {
+  const auto [failure, count] = co_await asio::async_write(client_, asio::buffer(text), async::kOutcome);
+  co_return !failure;
+}
+
+// Sends a last answer. Closing while the client still sends would reset the connection and destroy the answer, so
+// what it sends is thrown away for a moment.
+Task<void> Session::refuse(std::string answer) {
+  if (!co_await send(std::move(answer))) co_return;
+  error_code ignored;
+  client_.shutdown(Socket::shutdown_send, ignored);
+  const async::Deadline limit(client_.get_executor(), kLingerTime, [this] { client_.cancel(); });
+  release_buffer();
+  std::array<char, 4096> waste;
+  for (std::size_t total = 0; total < kLingerBytes;) {
+    const ssize_t got = ::recv(client_.native_handle(), waste.data(), waste.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      total += static_cast<std::size_t>(got);
+      continue;
+    }
+    if (got == 0 || (errno != EAGAIN && errno != EINTR)) co_return;
+    const auto [failure] = co_await client_.async_wait(Socket::wait_read, async::kOutcome);
+    if (failure) co_return;
+  }
+}
+
+// Appends what has come to the buffer, waiting for it without holding room. False at the end of the stream, on
+// failure, and when the buffer already holds `bound` bytes.
+Task<bool> Session::read_more(std::size_t bound) {
+  if (buffer_.size() >= bound) co_return false;
+  while (true) {
+    const auto [failure] = co_await client_.async_wait(Socket::wait_read, async::kOutcome);
+    if (failure) co_return false;
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + std::min(kReadBytes, bound - before));
+    const ssize_t got = ::recv(client_.native_handle(), buffer_.data() + before, buffer_.size() - before, MSG_DONTWAIT);
+    const int error_number = errno;
+    buffer_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (got > 0) co_return true;
+    if (got == 0 || (error_number != EAGAIN && error_number != EINTR)) co_return false;
+  }
+}
+
+// ---- requests ----
+
+// Length of the next request head in the buffer. Nothing when the client went, was too slow (408) or sent something
+// that is no head (400, 431); it has then been told.
+Task<std::optional<std::size_t>> Session::read_head(bool first) {
+  scanned_ = 0;
+  if (buffer_.empty() && !first) {
+    release_buffer();
+    const async::Deadline idle(client_.get_executor(), env_.bounds.idle_timeout, [this] { client_.cancel(); });
+    if (!co_await read_more(kMaxHeadBytes)) co_return std::nullopt;
+  }
+  const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
+  while (true) {
+    const std::expected<std::optional<std::size_t>, HeadError> end = find_head_end(buffer_, scanned_);
+    if (!end) {
+      Decision(env_.log, "", 0, "").deny("malformed_request", nullptr);
+      co_await refuse(error_answer(end.error()));
+      co_return std::nullopt;
+    }
+    if (*end) co_return **end;
+    if (co_await read_more(kMaxHeadBytes + 1)) continue;
+    if (limit.expired()) co_await refuse(timeout_answer());
+    co_return std::nullopt;
+  }
+}
+
+Task<void> Session::serve_proxy() {
+  for (bool first = true;; first = false) {
+    const std::optional<std::size_t> head_bytes = co_await read_head(first);
+    if (!head_bytes) co_return;
+    if (co_await answer_request(*head_bytes, nullptr) == Next::kClose) co_return;
+  }
+}
+
+Task<Session::Next> Session::answer_request(std::size_t head_bytes, const Pinned* pinned) {
+  std::string raw = buffer_.substr(0, head_bytes);
+  buffer_.erase(0, head_bytes);
+  std::expected<RequestHead, HeadError> head =
+      parse_request_head(raw, pinned == nullptr ? HeadKind::kProxy : HeadKind::kOrigin);
+  if (!head) {
+    Decision(env_.log, "", 0, "").deny("malformed_request", nullptr);
+    co_await refuse(error_answer(head.error()));
+    co_return Next::kClose;
+  }
+  if (head->form == RequestHead::Form::kConnect) {
+    raw.clear();
+    raw.shrink_to_fit();
+    co_await open_tunnel(std::move(*head));
+    co_return Next::kClose;
+  }
+  co_return co_await forward(std::move(*head), std::move(raw), pinned);
+}
+
+Task<Session::Next> Session::forward(RequestHead head, std::string raw, const Pinned* pinned) {
+  Decision decision(env_.log, head.host, head.port, head.method);
+  Admission admission;
+  std::expected<Route, NoRoute> route = Route{};
+  if (pinned != nullptr) {
+    if (head.host != pinned->host || head.port != pinned->port) {
+      decision.deny("http_host_mismatch", pinned->rule);
+      const std::string answer = denied_answer(head.host, head.port, "http_host_mismatch", pinned->rule, AnswerForm::kClose);
+      co_await refuse(answer);
+      co_return Next::kClose;
+    }
+    route = pinned->route;
+    decision.record.rule = pinned->rule == nullptr ? "" : pinned->rule->text;
+  } else {
+    admission = env_.rules.admit(head.host, head.port, domain::Traffic::kPlainHttp);
+    if (admission.allowed) {
+      decision.record.rule = admission.rule->text;
+      route = co_await find_route(admission, head.host, head.port);
+    } else {
+      route = std::unexpected(NoRoute{true, std::string(admission.reason), admission.rule, 403});
+    }
+  }
+  if (route) co_return co_await forward_to_origin(std::move(head), std::move(raw), std::move(*route), decision);
+  const bool keep = !head.has_body() && !head.wants_close;
+  std::string answer;
+  if (route.error().refused) {
+    decision.deny(route.error().reason, route.error().rule);
+    answer = denied_answer(head.host, head.port, route.error().reason, route.error().rule,
+                           keep ? AnswerForm::kKeep : AnswerForm::kClose);
+  } else {
+    decision.record.failure = route.error().reason;
+    answer = failure_answer(route.error().status, head.host, head.port, route.error().reason,
+                            keep ? AnswerForm::kKeep : AnswerForm::kClose);
+  }
+  if (keep) co_return co_await send(std::move(answer)) ? Next::kAnotherRequest : Next::kClose;
+  co_await refuse(std::move(answer));
+  co_return Next::kClose;
+}
+
+bool is_still_open(Socket& socket) {
+  char byte = 0;
+  return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+Task<std::expected<Session::Origin*, DialFailure>> Session::origin_for(std::string host, std::uint16_t port, Route route) {
+  const bool same = origin_ && origin_->host == host && origin_->port == port;
+  const bool vetted = same && (route.through_upstream || std::ranges::find(route.addresses, origin_->address) != route.addresses.end());
+  if (vetted && is_still_open(origin_->socket)) co_return &*origin_;
+  origin_.reset();
+  std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(route), host, port);
+  if (!dialled) co_return std::unexpected(std::move(dialled.error()));
+  origin_.emplace(Origin{std::move(host), port, std::move(dialled->socket), dialled->address});
+  co_return &*origin_;
+}
+
+Task<Session::Next> Session::forward_to_origin(RequestHead head, std::string raw, Route route, Decision& decision) {
+  std::expected<Origin*, DialFailure> origin = co_await origin_for(head.host, head.port, std::move(route));
+  if (!origin) {
+    decision.record.failure = origin.error().reason;
+    const bool keep = !head.has_body() && !head.wants_close;
+    std::string answer = failure_answer(origin.error().status, head.host, head.port, origin.error().reason,
+                                        keep ? AnswerForm::kKeep : AnswerForm::kClose);
+    if (keep) co_return co_await send(std::move(answer)) ? Next::kAnotherRequest : Next::kClose;
+    co_await refuse(std::move(answer));
+    co_return Next::kClose;
+  }
+  decision.record.address = (*origin)->address.to_string();
+  net::ExchangeRequest request;
+  request.head = std::move(raw);
+  request.target = head.path;
+  request.host_field = head.authority;
+  request.head_method = head.method == "HEAD";
+  request.has_body = head.has_body();
+  request.http_1_0 = head.http_1_0;
+  request.wants_close = head.wants_close;
+  request.upgrades_websocket = head.upgrades_websocket;
+  Socket& upstream = (*origin)->socket;
+  net::ExchangeResult result = co_await net::exchange(client_, buffer_, upstream, std::move(request));
+  decision.record.bytes_up = result.bytes_up;
+  decision.record.bytes_down = result.bytes_down;
+  switch (result.end) {
+    case net::ExchangeResult::End::kComplete:
+      if (!result.upstream_reusable) origin_.reset();
+      if (result.client_reusable) co_return Next::kAnotherRequest;
+      co_await refuse({});
+      co_return Next::kClose;
+    case net::ExchangeResult::End::kSwitched: {
+      Relay relay(client_, upstream, env_.pipes);
+      if (!co_await send(std::move(result.upstream_left))) co_return Next::kClose;
+      (void)co_await asio::async_write(upstream, asio::buffer(buffer_), async::kOutcome);
+      release_buffer();
+      co_await relay.run();
+      decision.record.bytes_up += relay.bytes_up;
+      decision.record.bytes_down += relay.bytes_down;
+      co_return Next::kClose;
+    }
+    case net::ExchangeResult::End::kUpstreamFailed:
+      decision.record.failure = result.failure;
+      co_await refuse(failure_answer(502, head.host, head.port, result.failure, AnswerForm::kClose));
+      co_return Next::kClose;
+    case net::ExchangeResult::End::kBadRequestBody:
+      decision.record.failure = "malformed_body";
+      co_await refuse(error_answer({.message = "The body of the request is malformed."}));
+      co_return Next::kClose;
+    case net::ExchangeResult::End::kBroken: {
+      // The client must not take half an answer for a whole one.
+      error_code ignored;
+      client_.set_option(asio::socket_base::linger(true, 0), ignored);
+      co_return Next::kClose;
+    }
+  }
+  co_return Next::kClose;
+}
+
+// ---- where to ----
+
+Task<std::expected<Route, NoRoute>> Session::find_route(const Admission& admission, std::string host, std::uint16_t port) {
+  Route route;
+  std::vector<IpAddress> candidates;
+  if (const std::optional<IpAddress> literal = IpAddress::parse(host)) {
+    candidates.push_back(*literal);
+  } else if (host == "localhost") {
+    candidates = {IpAddress::v4(0x7F000001), *IpAddress::parse("::1")};
+  } else if (env_.upstream) {
+    route.through_upstream = true;  // that proxy resolves the name
+    co_return route;
+  } else {
+    bool timed_out = false;
+    Resolution resolution;
+    {
+      using namespace asio::experimental::awaitable_operators;
+      async::Timer timer(client_.get_executor(), env_.bounds.connect_timeout);
+      auto first = co_await (env_.resolver.resolve(host) || timer.async_wait(async::kOutcome));
+      timed_out = first.index() == 1;
+      if (!timed_out) resolution = std::move(std::get<0>(first));
+    }
+    if (timed_out) co_return std::unexpected(NoRoute{false, "dns_timeout", nullptr, 504});
+    if (resolution.addresses.empty()) {
+      const int status = resolution.failure == "dns_timeout" ? 504 : 502;
+      co_return std::unexpected(NoRoute{false, resolution.failure, nullptr, status});
+    }
+    candidates = std::move(resolution.addresses);
+  }
+  NoRoute refusal{true, "address_reserved", nullptr, 403};
+  for (const IpAddress& candidate : candidates) {
+    const domain::AddressVerdict verdict = env_.rules.vet(admission, candidate, port, env_.own.get());
+    if (verdict.allowed) {
+      route.addresses.push_back(candidate.unmapped());
+    } else {
+      refusal.reason = verdict.reason;
+      refusal.rule = verdict.rule;
+    }
+  }
+  if (route.addresses.empty()) co_return std::unexpected(std::move(refusal));
+  const bool loopback = domain::classify(route.addresses.front()) == domain::AddressKind::kLoopback;
+  route.through_upstream = env_.upstream && !loopback;
+  co_return route;
+}
+
+Task<std::expected<Dialled, DialFailure>> Session::dial_route(Route route, std::string host, std::uint16_t port) {
+  if (route.through_upstream) {
+    co_return co_await dial_through(*env_.upstream, env_.resolver, std::move(host), port, env_.bounds.connect_timeout);
+  }
+  co_return co_await dial(std::move(route.addresses), port, env_.bounds.connect_timeout);
+}
+
+// ---- tunnels ----
+
+Task<void> Session::open_tunnel(RequestHead head) {
+  Decision decision(env_.log, head.host, head.port, "CONNECT");
+  const Admission admission = env_.rules.admit(head.host, head.port, domain::Traffic::kTunnel);
+  if (!admission.allowed) {
+    decision.deny(admission.reason, admission.rule);
+    co_await refuse(denied_answer(head.host, head.port, admission.reason, admission.rule, AnswerForm::kConnect));
+    co_return;
+  }
+  decision.record.rule = admission.rule->text;
+  std::expected<Route, NoRoute> route = co_await find_route(admission, head.host, head.port);
+  if (!route) {
+    const NoRoute& error = route.error();
+    std::string answer;
+    if (error.refused) {
+      decision.deny(error.reason, error.rule);
+      answer = denied_answer(head.host, head.port, error.reason, error.rule, AnswerForm::kConnect);
+    } else {
+      decision.record.failure = error.reason;
+      answer = failure_answer(error.status, head.host, head.port, error.reason, AnswerForm::kConnect);
+    }
+    co_await refuse(std::move(answer));
+    co_return;
+  }
+  std::expected<Dialled, DialFailure> dialled = co_await dial_route(*route, head.host, head.port);
+  if (!dialled) {
+    decision.record.failure = dialled.error().reason;
+    co_await refuse(failure_answer(dialled.error().status, head.host, head.port, dialled.error().reason, AnswerForm::kConnect));
+    co_return;
+  }
+  decision.record.address = dialled->address.to_string();
+  if (!co_await send("HTTP/1.1 200 Connection Established\r\n\r\n")) co_return;
+  co_await tunnel(dialled->socket, admission, decision, std::move(*route));
+}
+
+Task<void> Session::tunnel(Socket& upstream, const Admission& admission, Decision& decision, Route route) {
+  if (admission.check == ContentCheck::kHttp || admission.check == ContentCheck::kHttpOrTls) {
+    const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
+    if (buffer_.empty() && !co_await read_more(kMaxHeadBytes)) {
+      if (limit.expired()) decision.deny("not_http", admission.rule);
+      co_return;
+    }
+    constexpr char kTlsHandshake = 0x16;
+    if (admission.check == ContentCheck::kHttp || buffer_.front() != kTlsHandshake) {
+      Pinned pinned{decision.record.host, decision.record.port, std::move(route), admission.rule};
+      co_return co_await serve_pinned(std::move(upstream), std::move(pinned), decision);
+    }
+  }
+  Relay relay(client_, upstream, env_.pipes);
+  if (buffer_.empty() && admission.check == ContentCheck::kNone) {
+    release_buffer();
+    co_await relay.run();
+  } else {
+    using namespace asio::experimental::awaitable_operators;
+    co_await (checked_up(relay, upstream, admission, decision) && relay.pump_down());
+  }
+  decision.record.bytes_up += relay.bytes_up;
+  decision.record.bytes_down += relay.bytes_down;
+}
+
+// The upward direction of a tunnel whose first bytes decide whether it may live. Downward already flows, so a
+// protocol in which the server speaks first is not held up.
+Task<void> Session::checked_up(Relay& relay, Socket& upstream, const Admission& admission, Decision& decision) {
+  if (admission.check != ContentCheck::kNone && !co_await tls_is_fine(admission, decision)) {
+    if (relay.bytes_down == 0) (void)co_await send(std::string(kTlsAccessDenied));
+    error_code ignored;
+    client_.shutdown(Socket::shutdown_send, ignored);
+    upstream.close(ignored);
+    client_.cancel(ignored);
+    co_return;
+  }
+  if (!buffer_.empty()) {
+    const auto [failure, count] = co_await asio::async_write(upstream, asio::buffer(buffer_), async::kOutcome);
+    relay.bytes_up += count;
+    release_buffer();
+    if (failure) co_return relay.abort();
+  }
+  co_await relay.pump_up();
+}
+
+// Reads the client's first bytes. A client that ends before it has said anything is fine: there is nothing to judge.
+Task<bool> Session::tls_is_fine(const Admission& admission, Decision& decision) {
+  const bool must_be_tls = admission.check == ContentCheck::kTls;
+  if (buffer_.empty() && !must_be_tls && !co_await read_more(kMaxClientHelloBytes + 1)) co_return true;
+  const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
+  while (true) {
+    const ClientHello hello = read_client_hello(buffer_);
+    switch (hello.state) {
+      case ClientHello::State::kComplete: {
+        if (hello.server_name.empty()) {
+          decision.deny("sni_missing", admission.rule);
+          co_return false;
+        }
+        const Result<std::string> name = domain::canonical_host(hello.server_name);
+        if (name && *name == decision.record.host) co_return true;
+        decision.deny("sni_mismatch", admission.rule);
+        co_return false;
+      }
+      case ClientHello::State::kNotTls:
+        if (!must_be_tls) co_return true;
+        decision.deny("not_tls", admission.rule);
+        co_return false;
+      case ClientHello::State::kMalformed:
+        decision.deny("malformed_tls", admission.rule);
+        co_return false;
+      case ClientHello::State::kIncomplete:
+        break;
+    }
+    if (co_await read_more(2 * kMaxClientHelloBytes)) continue;
+    if (buffer_.empty() && !limit.expired()) co_return true;
+    decision.deny(buffer_.empty() ? "not_tls" : "malformed_tls", admission.rule);
+    co_return false;
+  }
+}
+
+// Plain HTTP inside a tunnel: every request must name the host of the tunnel.
+Task<void> Session::serve_pinned(Socket upstream, Pinned pinned, Decision& decision) {
+  origin_.emplace(Origin{pinned.host, pinned.port, std::move(upstream), IpAddress()});
+  origin_->address = IpAddress::parse(decision.record.address).value_or(IpAddress());
+  for (bool first = true;; first = false) {
+    const std::optional<std::size_t> head_bytes = co_await read_head(first);
+    if (!head_bytes) co_return;
+    if (co_await answer_request(*head_bytes, &pinned) == Next::kClose) co_return;
+  }
+}
+
+Task<void> Session::serve_direct(std::string host, std::uint16_t port) {
+  Decision decision(env_.log, host, port, "DIRECT");
+  const Admission admission = env_.rules.admit(host, port, domain::Traffic::kTunnel);
+  if (!admission.allowed) co_return decision.deny(admission.reason, admission.rule);
+  decision.record.rule = admission.rule->text;
+  std::expected<Route, NoRoute> route = co_await find_route(admission, host, port);
+  if (!route) {
+    if (route.error().refused) co_return decision.deny(route.error().reason, route.error().rule);
+    decision.record.failure = route.error().reason;
+    co_return;
+  }
+  std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(*route), host, port);
+  if (!dialled) {
+    // Nobody listens there: the client sees a reset, the nearest to "connection refused" that is left.
+    error_code ignored;
+    client_.set_option(asio::socket_base::linger(true, 0), ignored);
+    decision.record.failure = dialled.error().reason;
+    co_return;
+  }
+  decision.record.address = dialled->address.to_string();
+  Relay relay(client_, dialled->socket, env_.pipes);
+  co_await relay.run();
+  decision.record.bytes_up = relay.bytes_up;
+  decision.record.bytes_down = relay.bytes_down;
+}
+
+}  // namespace
+
+Task<void> serve_proxy_client(Environment& environment, Socket client) {
+  Session session(environment, std::move(client));
+  co_await session.serve_proxy();
+}
+
+Task<void> serve_direct_client(Environment& environment, Socket client, std::string host, std::uint16_t port) {
+  Session session(environment, std::move(client));
+  co_await session.serve_direct(std::move(host), port);
+}
+
+}  // namespace cofferdam::egress
