@@ -48,7 +48,11 @@ std::vector<Mount> MountSet::in_order() && {
     const bool last = mount.kind == Mount::Kind::kRemountReadOnly;
     return std::pair(last, domain::components(mount.target).size());
   };
-  std::ranges::stable_sort(mounts_, {}, rank);
+  // Insertion keeps equal ranks in the order in which they were added; there are a few dozen.
+  for (auto next = mounts_.begin(); next != mounts_.end(); ++next) {
+    const auto place = std::upper_bound(mounts_.begin(), next, *next, [&](const Mount& left, const Mount& right) { return rank(left) < rank(right); });
+    std::rotate(place, next, next + 1);
+  }
   return std::move(mounts_);
 }
 

@@ -35,6 +35,9 @@ constexpr std::array<std::string_view, 16> kNeverAWorkspace = {"/bin",  "/boot",
                                                                "/var",  "/opt"};
 constexpr std::array<std::string_view, 4> kNeverGranted = {"/", "/proc", "/dev", "/sys/fs/cgroup"};
 
+constexpr std::array<std::string_view, 10> kNeverAliased = {"/usr", "/bin",  "/sbin", "/lib", "/lib64",
+                                                            "/etc", "/proc", "/dev",  "/sys", "/run"};
+
 Error unsafe_workspace(const std::string& path, const std::string& why) {
   return Error(ErrorCode::kInvalidArgument, "The workspace cannot be " + path + ": " + why)
       .with_hint("Name the project's own directory with --workspace.");
@@ -340,13 +343,17 @@ class Planner {
   }
 
   Status check_alias_place(const std::string& path) const {
-    for (const std::string_view taken : {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/dev", "/sys", "/run",
-                                         std::string_view(plan_.workspace), std::string_view(home_)}) {
-      if (is_inside(taken, path) || (taken.starts_with("/") && taken != home_ && is_inside(path, taken))) {
-        return Error(ErrorCode::kInvalidArgument,
-                     "An alias cannot be shown at " + path + ": it would cover " + std::string(taken));
-      }
+    const auto would_cover = [&](std::string_view taken) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "An alias cannot be shown at " + path + ": it would cover " + std::string(taken));
+    };
+    for (const std::string_view system : kNeverAliased) {
+      if (is_inside(path, system) || is_inside(system, path)) return would_cover(system);
     }
+    for (const std::string& taken : {plan_.workspace, home_}) {
+      if (is_inside(taken, path)) return would_cover(taken);
+    }
+    if (is_inside(path, plan_.workspace)) return would_cover(plan_.workspace);
     return {};
   }
 

@@ -1,6 +1,8 @@
 // One running sandbox: bubblewrap, cofferdam-init inside it, and the command.
 #pragma once
 
+#include <signal.h>
+
 #include <optional>
 #include <string>
 #include <vector>

@@ -20,6 +20,7 @@
 #include "control/home_files.h"
 #include "control/outcome_file.h"
 #include "control/placeholders.h"
+#include "control/run_egress.h"
 #include "control/run_folder.h"
 #include "control/terminal_relay.h"
 
@@ -188,9 +189,9 @@ class Watch {
         start_failed(event);
         break;
       case confinement::init::Event::kSetupFailed:
-        decide({.kind = Outcome::Kind::kStartFailed,
-                .start_error = Outcome::StartError::kSetup,
-                .message = "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
+        fail_to_start(Outcome::StartError::kSetup,
+                      {ErrorCode::kFailedPrecondition,
+                       "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
         break;
       case confinement::init::Event::kStopped:
         stop_self();
@@ -206,10 +207,9 @@ class Watch {
 
   void start_failed(const SandboxEvent& event) {
     const bool missing = event.value == ENOENT || event.value == ENOTDIR;
-    std::string message = printable(event.text) + ": " + (missing ? "command not found in the sandbox" : std::strerror(event.value));
-    decide({.kind = Outcome::Kind::kStartFailed,
-            .start_error = missing ? Outcome::StartError::kNotFound : Outcome::StartError::kNotExecutable,
-            .message = std::move(message)});
+    const std::string why = missing ? "command not found in the sandbox" : std::strerror(event.value);
+    fail_to_start(missing ? Outcome::StartError::kNotFound : Outcome::StartError::kNotExecutable,
+                  {missing ? ErrorCode::kNotFound : ErrorCode::kPermissionDenied, printable(event.text) + ": " + why});
   }
 
   void ended(const SandboxEvent& event) {
@@ -228,27 +228,19 @@ class Watch {
       decide({.kind = timed_out_ ? Outcome::Kind::kTimedOut : Outcome::Kind::kCancelled, .value = SIGKILL});
       return;
     }
-    const Error error = sandbox_.failure();
+    fail_to_start(Outcome::StartError::kSetup, sandbox_.failure());
+  }
+
+  void fail_to_start(Outcome::StartError kind, const Error& error) {
+    if (decided_) return;
     messages_.failure(error);
-    decide({.kind = Outcome::Kind::kStartFailed,
-            .start_error = Outcome::StartError::kSetup,
-            .message = error.to_string()});
-    explained_ = true;
+    decide({.kind = Outcome::Kind::kStartFailed, .start_error = kind, .message = error.to_string()});
   }
 
   // The first word counts.
   void decide(Outcome outcome) {
-    if (decided_) return;
+    if (!decided_) outcome_ = std::move(outcome);
     decided_ = true;
-    outcome_ = std::move(outcome);
-    if (outcome_.kind == Outcome::Kind::kStartFailed && !explained_ && !outcome_.message.empty() && stage_ != Stage::kKilledHard) {
-      if (outcome_.start_error != Outcome::StartError::kSetup || !outcome_.message.empty()) say_start_failure();
-    }
-  }
-
-  void say_start_failure() {
-    if (outcome_.start_error == Outcome::StartError::kSetup && !started_ && outcome_.message.starts_with("The sandbox")) return;
-    messages_.failure(Error(ErrorCode::kFailedPrecondition, outcome_.message));
   }
 
   void bring_home(const SandboxEvent& event) {
@@ -275,7 +267,6 @@ class Watch {
   bool started_ = false;
   bool timed_out_ = false;
   bool decided_ = false;
-  bool explained_ = false;
   bool gone_ = false;
 };
 
@@ -286,26 +277,40 @@ Outcome setup_failed(const Error& error, Messages& messages) {
           .message = error.to_string()};
 }
 
+Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home_files, const TerminalRelay& terminal,
+                              UniqueFd egress_channel, const confinement::Cgroup& cgroup) {
+  const confinement::SandboxDescriptors descriptors{.egress = egress_channel ? egress_channel.get() : -1};
+  return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
+}
+
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
-Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::CgroupFacts& cgroups,
-                          const LocalRunRequest& request, Messages& messages, std::string& run_id) {
+Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::HostFacts& facts,
+                          const LocalRunRequest& request, Messages& messages, RunReport& report) {
   const Signals signals;
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
-  run_id = folder.run_id();
+  report.run_id = folder.run_id();
+  const std::string& run_id = report.run_id;
   RETURN_IF_ERROR(folder.will_undo(
-      {.cgroups = confinement::Cgroup::directories_for(cgroups, run_id, plan.limits), .placeholders = plan.placeholders}));
+      {.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits), .placeholders = plan.placeholders}));
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
   const std::vector<UniqueFd> locks = lock_protected(plan);
-  ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(cgroups, run_id, plan.limits));
+  ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
   ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files));
   const GitConfigWatch git_watch(plan.git_config_lock);
 
+  ASSIGN_OR_RETURN(std::optional<egress::EgressProcess> egress,
+                   start_egress(plan, facts.environment, run_id, folder.path()));
+
   TerminalRelay terminal;
   ASSIGN_OR_RETURN(Sandbox sandbox,
-                   Sandbox::start(plan, home_files.contents(), {}, terminal.description(), &cgroup));
+                   start_sandbox(plan, home_files, terminal, egress ? egress->take_channel() : UniqueFd(), cgroup));
   Outcome outcome = Watch(sandbox, terminal, home_files, request, messages, signals).follow();
   if (outcome.kind == Outcome::Kind::kSignalled && outcome.value == SIGKILL && cgroup.ran_out_of_memory()) {
     outcome.kind = Outcome::Kind::kOutOfMemory;
+  }
+  if (egress) {
+    ASSIGN_OR_RETURN(report.egress, egress->finish());
+    tell_refusals(*report.egress, run_id, messages);
   }
   if (git_watch.triggered()) {
     messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
@@ -327,7 +332,7 @@ Outcome run_local(const LocalRunRequest& request, Messages& messages) {
     report.limits = plan->limits;
     if (!plan->announcement.empty()) messages.note(plan->announcement);
     for (const std::string& note : plan->notes) messages.note(note);
-    auto outcome = carry_out(*plan, host->facts().cgroups, request, messages, report.run_id);
+    auto outcome = carry_out(*plan, host->facts(), request, messages, report);
     report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
   }
   if (request.outcome_file.empty()) return report.outcome;

@@ -55,6 +55,7 @@ std::string outcome_json(const RunReport& report) {
     limits.push_back(std::move(entry));
   }
   out["limits"] = std::move(limits);
+  out["network"] = report.egress ? json::parse(egress::to_json(*report.egress)) : json::value(nullptr);
   return json::serialize(out) + "\n";
 }
 

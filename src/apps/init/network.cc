@@ -134,7 +134,6 @@ void hand_over_listeners(const confinement::init::Specification& spec) {
     if (!send_listener(listener.payload, socket_fd)) fail_setup(errno, "reach the egress proxy");
     ::close(socket_fd);
   }
-  ::close(protocol::kEgressFd);
 }
 
 int connect_through_proxy(const char* host, const char* port) {

@@ -7,6 +7,7 @@ namespace cofferdam::init {
 
 // Makes the listening sockets inside this network namespace and hands them to the proxy process, which accepts on
 // them from outside: a socket keeps the namespace it was made in, so no byte is copied in between.
+// The channel stays open: its end tells the proxy that the sandbox has gone.
 void hand_over_listeners(const confinement::init::Specification& spec);
 
 // `cofferdam-init connect HOST PORT`: standard input and output through a CONNECT tunnel of the proxy, for ssh's

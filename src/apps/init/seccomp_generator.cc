@@ -32,6 +32,11 @@ void require(int result, const char* what) {
   std::exit(1);
 }
 
+// The library's own macros for this are C.
+scmp_arg_cmp compare(unsigned argument, scmp_compare operation, std::uint64_t value, std::uint64_t second = 0) {
+  return {.arg = argument, .op = operation, .datum_a = value, .datum_b = second};
+}
+
 class Policy {
  public:
   Policy() : context_(seccomp_init(SCMP_ACT_ALLOW)) {
@@ -52,20 +57,15 @@ class Policy {
   void deny(const char* name, int error = EPERM) { add(name, error, {}); }
 
   void deny_if(const char* name, unsigned argument, std::uint64_t mask, std::uint64_t value, int error = EPERM) {
-    add(name, error, {SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, mask, value)});
+    add(name, error, {compare(argument, SCMP_CMP_MASKED_EQ, mask, value)});
   }
 
   void deny_pair(const char* name, scmp_arg_cmp first, scmp_arg_cmp second, int error) {
     add(name, error, {first, second});
   }
 
-  // System calls that are newer than the library: their numbers are the same on every architecture.
-  void deny_number(int number) {
-    for (const std::uint32_t arch : {seccomp_arch_native()}) {
-      (void)arch;
-      require(seccomp_rule_add(context_, SCMP_ACT_ERRNO(EPERM), number, 0), "deny a new call by number");
-    }
-  }
+  // A system call that is newer than the library; such numbers are the same on every architecture.
+  void deny_number(std::uint32_t number) { new_calls_.push_back(number); }
 
   void print(const char* name) const {
     std::FILE* file = std::tmpfile();
@@ -79,6 +79,7 @@ class Policy {
       std::uint32_t k;
     } instruction;
     std::printf("constexpr sock_filter %s[] = {\n", name);
+    print_new_calls();
     while (std::fread(&instruction, sizeof instruction, 1, file) == 1) {
       std::printf("  {%u, %u, %u, %uU},\n", instruction.code, instruction.jump_true, instruction.jump_false,
                   instruction.k);
@@ -88,6 +89,17 @@ class Policy {
   }
 
  private:
+  void print_new_calls() const {
+    constexpr std::uint32_t kX32Bit = 0x40000000;
+    std::printf("  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),\n");
+    for (const std::uint32_t number : new_calls_) {
+      for (const std::uint32_t variant : {number, number | kX32Bit}) {
+        std::printf("  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, %uU, 0, 1),\n", variant);
+        std::printf("  BPF_STMT(BPF_RET | BPF_K, %uU),\n", SCMP_ACT_ERRNO(EPERM));
+      }
+    }
+  }
+
   void add(const char* name, int error, std::vector<scmp_arg_cmp> conditions) {
     const int number = seccomp_syscall_resolve_name(name);
     if (number == __NR_SCMP_ERROR) return;  // not on this architecture
@@ -99,6 +111,7 @@ class Policy {
   }
 
   scmp_filter_ctx context_;
+  std::vector<std::uint32_t> new_calls_;
 };
 
 void deny_kernel_surface(Policy& policy) {
@@ -127,10 +140,10 @@ void deny_sockets(Policy& policy) {
     policy.deny_if("socket", 0, 0xffffffff, static_cast<std::uint64_t>(family), EAFNOSUPPORT);
     policy.deny_if("socketpair", 0, 0xffffffff, static_cast<std::uint64_t>(family), EAFNOSUPPORT);
   }
-  policy.deny_pair("socket", SCMP_CMP(0, SCMP_CMP_GE, kLastFamily), SCMP_CMP(2, SCMP_CMP_GE, 0), EAFNOSUPPORT);
+  policy.deny_pair("socket", compare(0, SCMP_CMP_GE, kLastFamily), compare(2, SCMP_CMP_GE, 0), EAFNOSUPPORT);
   // Netlink only for questions about routes and addresses.
-  policy.deny_pair("socket", SCMP_CMP(0, SCMP_CMP_MASKED_EQ, 0xffffffff, AF_NETLINK),
-                   SCMP_CMP(2, SCMP_CMP_NE, NETLINK_ROUTE), EPROTONOSUPPORT);
+  policy.deny_pair("socket", compare(0, SCMP_CMP_MASKED_EQ, 0xffffffff, AF_NETLINK),
+                   compare(2, SCMP_CMP_NE, NETLINK_ROUTE), EPROTONOSUPPORT);
 }
 
 void deny_namespaces(Policy& policy) {
@@ -138,7 +151,7 @@ void deny_namespaces(Policy& policy) {
                            "fsconfig", "fsmount", "fspick", "mount_setattr", "setns"}) {
     policy.deny(name);
   }
-  constexpr int kOpenTreeAttr = 467;
+  constexpr std::uint32_t kOpenTreeAttr = 467;
   policy.deny_number(kOpenTreeAttr);
   constexpr std::uint64_t kTimeNamespace = 0x00000080;
   for (const std::uint64_t flag :
