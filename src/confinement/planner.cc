@@ -69,6 +69,7 @@ class Planner {
     RETURN_IF_ERROR(add_home_paths());
     RETURN_IF_ERROR(add_git_and_protection());
     RETURN_IF_ERROR(add_aliases());
+    RETURN_IF_ERROR(add_other_names());
     ASSIGN_OR_RETURN(plan_.limits, plan_limits(policy_.limits, host_.facts().cgroups, plan_.identity.host_uid));
     RETURN_IF_ERROR(add_system());
     RETURN_IF_ERROR(expose_program());
@@ -77,8 +78,9 @@ class Planner {
         host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
     add_listeners();
     plan_landlock();
+    const std::vector<std::string> writable = writable_trees();
     plan_.mounts = std::move(mounts_).in_order();
-    record_identities();
+    RETURN_IF_ERROR(record_identities(writable));
     return std::move(plan_);
   }
 
@@ -182,7 +184,9 @@ class Planner {
     std::vector<std::string> trees = {plan_.workspace};
     for (const auto* grants : {&policy_.grants, &policy_.home_paths}) {
       for (const PathGrant& grant : *grants) {
-        if (grant.access == Access::kReadWrite) trees.push_back(in_workspace(grant.path));
+        if (grant.access != Access::kReadWrite) continue;
+        trees.push_back(in_workspace(grant.path));
+        if (auto real = host_.real_path(trees.back()); real && *real != trees.back()) trees.push_back(std::move(*real));
       }
     }
     return trees;
@@ -212,10 +216,7 @@ class Planner {
 
   Status add_grant(const PathGrant& grant) {
     const std::string path = in_workspace(grant.path);
-    if (contains(kNeverGranted, path)) {
-      return Error(ErrorCode::kInvalidArgument, grant.origin + " cannot be " + path)
-          .with_hint("Use --filesystem host to show the host's file system.");
-    }
+    if (contains(kNeverGranted, path)) return never_granted(grant, path);
     RETURN_IF_ERROR(check_no_planted_link(path, grant.origin));
     const auto real = host_.real_path(path);
     if (!real) {
@@ -223,9 +224,25 @@ class Planner {
       return Error(ErrorCode::kNotFound, grant.origin + ": " + path + " does not exist")
           .with_hint("Create it first, or take it out of the policy.");
     }
+    if (contains(kNeverGranted, *real)) return never_granted(grant, *real);
     Mount mount = bind_mount(path, grant.access, grant.origin);
+    if (*real == path) return mounts_.add(std::move(mount));
+    RETURN_IF_ERROR(check_no_planted_link(*real, grant.origin));
     mount.source = *real;
-    return mounts_.add(std::move(mount));
+    other_names_.push_back(std::move(mount));
+    return {};
+  }
+
+  static Error never_granted(const PathGrant& grant, const std::string& path) {
+    return Error(ErrorCode::kInvalidArgument, grant.origin + " cannot be " + path)
+        .with_hint("Use --filesystem host to show the host's file system.");
+  }
+
+  // Grants by a name that leads through links, and aliases: when all the places are known whose parts they show.
+  Status add_other_names() {
+    for (Mount& mount : other_names_) RETURN_IF_ERROR(mounts_.add_under_other_name(std::move(mount)));
+    other_names_.clear();
+    return {};
   }
 
   // Below a profile's writable directories, what the profile keeps read-only is protected even while absent.
@@ -272,8 +289,9 @@ class Planner {
       for (const GitLayout::Protected& path : git.protected_paths) {
         paths.push_back({.path = path.path,
                          .is_directory = path.is_directory,
-                         .placeholder_content = "",
-                         .switch_that_allows = "--git-config writable"});
+                         .placeholder_content = path.absent_content,
+                         .switch_that_allows = "--git-config writable",
+                         .host_reads_it = true});
       }
       if (git.kind != GitLayout::Kind::kNone) plan_.git_config_lock = git.config_lock;
     }
@@ -314,10 +332,18 @@ class Planner {
       names += placeholder.path.substr(plan_.workspace.size()) + "\n";
     }
     if (names.empty() || git.exclude_file.empty()) return {};
+    add_exclude_placeholder(git.exclude_file);
     std::string content = host_.read_file(git.exclude_file, kExcludeBytes).value_or("");
     if (!content.empty() && !content.ends_with('\n')) content += '\n';
     return mounts_.add(data_mount(git.exclude_file, content + "# absent files that this run protects\n" + names,
                                   "hides the placeholders of absent protected files from Git"));
+  }
+
+  // Not every repository has the file to mount over.
+  void add_exclude_placeholder(const std::string& exclude_file) {
+    const std::string directory = domain::parent_of(exclude_file);
+    if (!host_.inspect(directory)) plan_.placeholders.push_back({.path = directory, .is_directory = true});
+    if (!host_.inspect(exclude_file)) plan_.placeholders.push_back({.path = exclude_file});
   }
 
   // ---- aliases -------------------------------------------------------------------------------------------------
@@ -337,7 +363,10 @@ class Planner {
       RETURN_IF_ERROR(check_alias_place(alias.path));
       Mount mount = bind_mount(target, Access::kReadWrite, "alias of " + target);
       mount.target = alias.path;
-      RETURN_IF_ERROR(mounts_.add(std::move(mount)));
+      if (const Mount* around = mounts_.covering(target); around != nullptr && around->kind == Mount::Kind::kReadOnly) {
+        mount.kind = Mount::Kind::kReadOnly;
+      }
+      other_names_.push_back(std::move(mount));
     }
     return {};
   }
@@ -369,7 +398,8 @@ class Planner {
                               .network = policy_.network,
                               .tmpfs_bytes = static_cast<std::uint64_t>(tmpfs),
                               .identity = plan_.identity,
-                              .home = home_});
+                              .home = home_,
+                              .nested_sandboxes = plan_.nested_sandboxes});
   }
 
   Status expose_program() {
@@ -436,12 +466,13 @@ class Planner {
   }
 
   void add_writable_binds(LandlockPlan& landlock);
-  void record_identities();
+  Status record_identities(const std::vector<std::string>& writable);
 
   const Policy& policy_;
   const HostView& host_;
   ConfinementPlan plan_;
   MountSet mounts_;
+  std::vector<Mount> other_names_;
   PathFact workspace_fact_;
   std::string home_;
 };
@@ -454,11 +485,26 @@ void Planner::add_writable_binds(LandlockPlan& landlock) {
   }
 }
 
-void Planner::record_identities() {
+// In a tree that a run may write a name can be swapped for a link between any two looks at it, so what such a name
+// leads to counts only when no link lies on the way. A placeholder has no identity before it is made.
+Status Planner::record_identities(const std::vector<std::string>& writable) {
   for (Mount& mount : plan_.mounts) {
     if (!is_bind(mount) || mount.target == "/") continue;
-    if (const auto fact = host_.follow(mount.source)) mount.identity = fact->identity;
+    const auto tree = std::ranges::find_if(writable, [&](const std::string& candidate) {
+      return is_inside(mount.source, candidate) && mount.source != candidate;
+    });
+    const bool swappable = tree != writable.end();
+    const auto fact = swappable ? host_.inspect_without_links(host_.real_path(*tree).value_or(*tree) +
+                                                              mount.source.substr(tree->size()))
+                                : host_.follow(mount.source);
+    if (fact) {
+      mount.identity = fact->identity;
+    } else if (swappable && std::ranges::find(plan_.placeholders, mount.source, &Placeholder::path) ==
+                                plan_.placeholders.end()) {
+      return Error(ErrorCode::kFailedPrecondition, mount.source + " was replaced while the sandbox was being planned");
+    }
   }
+  return {};
 }
 
 }  // namespace
