@@ -78,9 +78,8 @@ class Planner {
         host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
     add_listeners();
     plan_landlock();
-    const std::vector<std::string> writable = writable_trees();
     plan_.mounts = std::move(mounts_).in_order();
-    RETURN_IF_ERROR(record_identities(writable));
+    RETURN_IF_ERROR(record_identities());
     return std::move(plan_);
   }
 
@@ -192,6 +191,18 @@ class Planner {
     return trees;
   }
 
+  // Where `path` lies when it is below a writable tree and no link in that tree leads elsewhere.
+  std::optional<std::string> place_without_links(const std::string& path) const {
+    for (const std::string& tree : writable_trees()) {
+      if (is_inside(path, tree) && path != tree) return host_.real_path(tree).value_or(tree) + path.substr(tree.size());
+    }
+    return std::nullopt;
+  }
+
+  static Error replaced(const std::string& path) {
+    return {ErrorCode::kFailedPrecondition, path + " was replaced while the sandbox was being planned"};
+  }
+
   // Error when a component of `path` below a writable tree is a symbolic link.
   Status check_no_planted_link(const std::string& path, const std::string& origin) const {
     for (const std::string& tree : writable_trees()) {
@@ -225,6 +236,7 @@ class Planner {
           .with_hint("Create it first, or take it out of the policy.");
     }
     if (contains(kNeverGranted, *real)) return never_granted(grant, *real);
+    if (const auto place = place_without_links(path); place && *place != *real) return replaced(path);
     Mount mount = bind_mount(path, grant.access, grant.origin);
     if (*real == path) return mounts_.add(std::move(mount));
     RETURN_IF_ERROR(check_no_planted_link(*real, grant.origin));
@@ -466,7 +478,7 @@ class Planner {
   }
 
   void add_writable_binds(LandlockPlan& landlock);
-  Status record_identities(const std::vector<std::string>& writable);
+  Status record_identities();
 
   const Policy& policy_;
   const HostView& host_;
@@ -487,21 +499,17 @@ void Planner::add_writable_binds(LandlockPlan& landlock) {
 
 // In a tree that a run may write a name can be swapped for a link between any two looks at it, so what such a name
 // leads to counts only when no link lies on the way. A placeholder has no identity before it is made.
-Status Planner::record_identities(const std::vector<std::string>& writable) {
+Status Planner::record_identities() {
   for (Mount& mount : plan_.mounts) {
     if (!is_bind(mount) || mount.target == "/") continue;
-    const auto tree = std::ranges::find_if(writable, [&](const std::string& candidate) {
-      return is_inside(mount.source, candidate) && mount.source != candidate;
-    });
-    const bool swappable = tree != writable.end();
-    const auto fact = swappable ? host_.inspect_without_links(host_.real_path(*tree).value_or(*tree) +
-                                                              mount.source.substr(tree->size()))
-                                : host_.follow(mount.source);
+    const auto place = place_without_links(mount.source);
+    const auto fact = place ? host_.inspect_without_links(*place) : host_.follow(mount.source);
+    const bool is_placeholder = std::ranges::any_of(
+        plan_.placeholders, [&](const Placeholder& placeholder) { return placeholder.path == mount.source; });
     if (fact) {
       mount.identity = fact->identity;
-    } else if (swappable && std::ranges::find(plan_.placeholders, mount.source, &Placeholder::path) ==
-                                plan_.placeholders.end()) {
-      return Error(ErrorCode::kFailedPrecondition, mount.source + " was replaced while the sandbox was being planned");
+    } else if (place && !is_placeholder) {
+      return replaced(mount.source);
     }
   }
   return {};

@@ -114,7 +114,7 @@ test_placeholder_swapped_for_a_link_shows_nothing() {
   local swapper index
   (for index in $(seq 1 400); do
     rmdir .codex 2>/dev/null || rm -f .codex
-    ln -s "$scratch/outside" .codex 2>/dev/null || true
+    ln -sT "$scratch/outside" .codex 2>/dev/null || true
     rm -f .codex
     sleep 0.002
   done) &

@@ -47,7 +47,8 @@ int write_proc_sys(const Arguments& arguments) {
   const auto visit = [](const char* path, const struct stat*, int kind, FTW*) {
     // Settings of the sandbox's own IPC namespace, which its owner may change.
     const bool own = std::strncmp(path, "/proc/sys/fs/mqueue/", 20) == 0 || std::strncmp(path, "/proc/sys/kernel/sem", 20) == 0 ||
-                     std::strncmp(path, "/proc/sys/kernel/shm", 20) == 0 || std::strncmp(path, "/proc/sys/kernel/msg", 20) == 0;
+                     std::strncmp(path, "/proc/sys/kernel/shm", 20) == 0 || std::strncmp(path, "/proc/sys/kernel/msg", 20) == 0 ||
+                     std::strcmp(path, "/proc/sys/kernel/auto_msgmni") == 0;
     if (kind != FTW_F || (own && only_shared)) return 0;
     const int file = ::open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return 0;
