@@ -91,7 +91,7 @@ class Watch {
       std::vector<pollfd> watched = {{.fd = sandbox_.event_fd(), .events = POLLIN, .revents = 0},
                                      {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
       terminal_.add_to(watched);
-      if (::poll(watched.data(), watched.size(), milliseconds_to_deadline()) < 0 && errno != EINTR) break;
+      if (::poll(watched.data(), watched.size(), timeout()) < 0 && errno != EINTR) break;
       terminal_.serve(watched);
       if (watched[1].revents != 0) serve_signals();
       if (watched[0].revents != 0) serve_event();
@@ -104,6 +104,13 @@ class Watch {
 
  private:
   enum class Stage : std::uint8_t { kRunning, kAsked, kKilled, kKilledHard };
+
+  int timeout() const {
+    const int deadline = milliseconds_to_deadline();
+    const int recheck = terminal_.recheck_milliseconds();
+    if (deadline < 0 || recheck < 0) return std::max(deadline, recheck);
+    return std::min(deadline, recheck);
+  }
 
   int milliseconds_to_deadline() const {
     if (!deadline_) return -1;
@@ -119,7 +126,7 @@ class Watch {
         sandbox_.signal(SIGTSTP);
         stop_self();
       } else if (*number == SIGCONT) {
-        continue;  // stop_self() goes on by itself
+        terminal_.resume();  // perhaps in the foreground now
       } else {
         sandbox_.signal(*number);
         if (asks_to_end(*number)) ask_to_end(false);
