@@ -290,6 +290,18 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
   return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
 }
 
+// The kernel takes a mount away when what it covers is replaced from outside, so a change of the configuration on the
+// host ends its protection.
+void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
+  if (seen.replaced) {
+    messages.note("The Git configuration was replaced on this machine during the run. From then on nothing kept the run "
+                  "from changing it: look at it (`git config --local --list`) before you use Git here.");
+  } else if (seen.attempt) {
+    messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
+                  "`git push -u` do). --git-config writable allows it.");
+  }
+}
+
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
 Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& facts, RunFolder& folder,
                           const LocalRunRequest& request, Messages& messages, RunReport& report) {
@@ -318,10 +330,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
     ASSIGN_OR_RETURN(report.egress, egress->finish());
     tell_refusals(*report.egress, run_id, messages);
   }
-  if (git_watch.triggered()) {
-    messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
-                  "`git push -u` do). --git-config writable allows it.");
-  }
+  tell_git_changes(git_watch.seen(), messages);
   return outcome;
 }
 
