@@ -236,7 +236,7 @@ TEST(BubblewrapArguments, FollowThePlan) {
 TEST(BubblewrapFailures, NameCauseAndRemedy) {
   for (const char* words : {"bwrap: setting up uid map: Permission denied", "bwrap: No permissions to create a new namespace",
                             "bwrap: Creating new namespace failed: No space left on device"}) {
-    EXPECT_THAT(explain_bubblewrap_failure(words).to_string(), HasSubstr("sysctl")) << words;
+    EXPECT_THAT(explain_bubblewrap_failure(words).hint(), HasSubstr("sysctl")) << words;
   }
 }
 
