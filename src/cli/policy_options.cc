@@ -7,7 +7,11 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "cli/adapter_options.h"
+#include "cli/text_file.h"
 #include "domain/path.h"
+#include "domain/policy_file.h"
+#include "domain/yaml_tree.h"
 
 namespace cofferdam::cli {
 namespace {
@@ -50,25 +54,61 @@ Result<domain::Caller> this_caller(const Arguments& arguments) {
   return caller;
 }
 
-Result<domain::PolicySettings> settings_of_flags(const Arguments& arguments, const domain::Caller& caller) {
+using Settings = std::expected<domain::PolicySettings, std::vector<Error>>;
+
+Settings settings_of_flags(const Arguments& arguments, const domain::Caller& caller) {
   domain::PolicySettings settings;
+  std::vector<Error> problems;
   for (const domain::SettingSpec& spec : domain::setting_specs()) {
     if (!spec.is_flag) continue;
     const domain::SettingSource source{"--" + std::string(spec.name), caller.current_directory, caller.home};
     for (const Arguments::Value& value : arguments.values) {
       if (value.option != spec.name) continue;
-      RETURN_IF_ERROR(domain::apply_flag(spec, settings, value.text, source));
+      if (Status status = domain::apply_flag(spec, settings, value.text, source); !status) {
+        problems.push_back(std::move(status.error()));
+      }
     }
   }
+  if (!problems.empty()) return std::unexpected(std::move(problems));
   return settings;
+}
+
+// The file named by `option`, and its directory.
+Result<std::string> file_of(const Arguments& arguments, std::string_view option, std::size_t largest) {
+  const std::string path(arguments.value(option));
+  return in_context(read_text_file(path, largest), "--" + std::string(option));
+}
+
+Settings settings_of_file(const Arguments& arguments, const domain::Caller& caller) {
+  if (!arguments.has("policy")) return domain::PolicySettings{};
+  const auto text = file_of(arguments, "policy", domain::kLargestYaml);
+  if (!text) return std::unexpected(std::vector<Error>{text.error()});
+  const std::string file(arguments.value("policy"));
+  const std::string absolute = file.starts_with('/') ? file : domain::joined(caller.current_directory, file);
+  const std::string directory = domain::parent_of(domain::normalized_absolute(absolute).value_or("/"));
+  return domain::parse_policy_file(*text, {file, directory, caller.home});
 }
 
 }  // namespace
 
-Result<domain::ResolvedPolicy> policy_from_flags(const Arguments& arguments) {
-  ASSIGN_OR_RETURN(const domain::Caller caller, this_caller(arguments));
-  ASSIGN_OR_RETURN(const domain::PolicySettings flags, settings_of_flags(arguments, caller));
-  return domain::resolve_policy({}, flags, caller);
+std::expected<domain::ResolvedPolicy, std::vector<Error>> policy_from_flags(const Arguments& arguments) {
+  const auto failed = [](Error error) { return std::unexpected(std::vector<Error>{std::move(error)}); };
+  const auto caller = this_caller(arguments);
+  if (!caller) return failed(caller.error());
+  const Settings flags = settings_of_flags(arguments, *caller);
+  if (!flags) return std::unexpected(flags.error());
+  const Settings file = settings_of_file(arguments, *caller);
+  if (!file) return std::unexpected(file.error());
+  if (!arguments.has("adapter-config")) {
+    auto resolved = domain::resolve_policy(*file, *flags, *caller);
+    if (!resolved) return failed(resolved.error());
+    return std::move(*resolved);
+  }
+  const auto json = file_of(arguments, "adapter-config", domain::kLargestYaml);
+  if (!json) return failed(json.error());
+  auto resolved = policy_of_adapter(*json, domain::merged(*file, *flags), *caller);
+  if (!resolved) return failed(resolved.error());
+  return std::move(*resolved);
 }
 
 }  // namespace cofferdam::cli

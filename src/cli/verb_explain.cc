@@ -1,3 +1,4 @@
+#include "base/strings.h"
 #include "cli/policy_options.h"
 #include "cli/verb.h"
 
@@ -7,10 +8,12 @@ int run_explain(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const auto resolved = policy_from_flags(arguments);
   if (!resolved) {
-    report(invocation.console, resolved.error());
+    for (const Error& error : resolved.error()) report(invocation.console, error);
     return kExitUsage;
   }
-  for (const std::string& note : resolved->notes) invocation.console.err("cofferdam: " + note + "\n");
+  for (const std::string& note : resolved->notes) {
+    if (!arguments.has("quiet")) invocation.console.err("cofferdam: " + printable(note) + "\n");
+  }
   const auto format =
       arguments.value("output") == "json" ? control::ExplainFormat::kJson : control::ExplainFormat::kText;
   const auto text = invocation.program.services.explain_local(resolved->policy, arguments.command, format);

@@ -9,7 +9,10 @@ class ConsoleMessages : public control::Messages {
  public:
   ConsoleMessages(Console& console, bool quiet) : console_(console), quiet_(quiet) {}
   void note(std::string_view line) override {
-    if (!quiet_) console_.err("cofferdam: " + printable(line) + "\n");
+    if (quiet_) return;
+    // Paperclip recognises its own lines by their first word.
+    const std::string_view prefix = line.starts_with("[paperclip] ") ? "" : "cofferdam: ";
+    console_.err(std::string(prefix) + printable(line) + "\n");
   }
   void failure(const Error& error) override { report(console_, error); }
 
@@ -24,7 +27,7 @@ int run_run(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   auto resolved = policy_from_flags(arguments);
   if (!resolved) {
-    report(invocation.console, resolved.error());
+    for (const Error& error : resolved.error()) report(invocation.console, error);
     return kExitUsage;
   }
   ConsoleMessages messages(invocation.console, arguments.has("quiet"));

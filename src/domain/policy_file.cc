@@ -118,7 +118,9 @@ class Reader {
       if (elsewhere->place == Place::kTopLevel) return "\"" + key + "\" stands at the top level";
       return "\"" + key + "\" stands in the group " + group_name(elsewhere->place);
     }
-    return suggestion_for(key, known_keys(place));
+    const std::string here = suggestion_for(key, known_keys(place));
+    if (!here.empty()) return here;
+    return suggestion_for(key, known_keys(place == Place::kTopLevel ? Place::kLimits : Place::kTopLevel));
   }
 
   static const SettingSpec* find(std::string_view key, Place place) {

@@ -107,6 +107,8 @@ class Builder : public YAML::EventHandler {
       top.node.list.push_back(std::move(node));
       return;
     }
+    // An absent value has no place of its own: yaml-cpp reports the next token's.
+    if (node.kind == YamlNode::Kind::kNull) node.line = top.key->line;
     top.node.map.push_back({std::move(top.key->text), top.key->line, std::move(node)});
     top.key.reset();
   }

@@ -24,8 +24,7 @@ class EgressProcess {
   static Result<EgressProcess> start(const EgressConfig& config);
 
   // The end of the channel for cofferdam-init: one SEQPACKET message for each listener, its descriptor as
-  // SCM_RIGHTS, its text "proxy" or "direct HOST PORT". Hand it over once and let no copy live here: the proxy
-  // takes its end for the end of the sandbox.
+  // SCM_RIGHTS, its text "proxy" or "direct HOST PORT". Closing it means that no more will come.
   UniqueFd take_channel() { return std::move(channel_); }
 
   // The direct listeners that the rules ask for.

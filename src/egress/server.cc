@@ -114,8 +114,6 @@ Task<void> Server::read_channel(UniqueFd channel) {
     if (failure) co_return;
     receive_listener(stream.native_handle(), open);
   }
-  listeners_.cancel();
-  connections_.cancel();
 }
 
 // One message: what the listener is for, and its descriptor. `open` becomes false at the end of the channel.

@@ -37,7 +37,8 @@ class Server {
 
   // Takes a listening TCP socket, of whatever network namespace.
   Status add_listener(UniqueFd socket, ListenerPurpose purpose);
-  // Takes listeners from the channel until its other end is gone; then the sandbox is gone and everything closes.
+  // Takes listeners from the channel until its other end is closed, which cofferdam-init does before it starts the
+  // command. When the sandbox ends its connections end by themselves.
   void serve_channel(UniqueFd channel);
   // Closes listeners and connections and waits for them; the log is complete afterwards.
   async::Task<void> stop();
