@@ -343,12 +343,9 @@ Task<Session::Next> Session::forward_to_origin(RequestHead head, std::string raw
       decision.record.failure = "malformed_body";
       co_await refuse(error_answer({.message = "The body of the request is malformed."}));
       co_return Next::kClose;
-    case net::ExchangeResult::End::kBroken: {
-      // The client must not take half an answer for a whole one.
-      error_code ignored;
-      client_.set_option(asio::socket_base::linger(true, 0), ignored);
+    case net::ExchangeResult::End::kBroken:
+      reset_connection(client_);
       co_return Next::kClose;
-    }
   }
   co_return Next::kClose;
 }
@@ -546,8 +543,7 @@ Task<void> Session::serve_direct(std::string host, std::uint16_t port) {
   std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(*route), host, port);
   if (!dialled) {
     // Nobody listens there: the client sees a reset, the nearest to "connection refused" that is left.
-    error_code ignored;
-    client_.set_option(asio::socket_base::linger(true, 0), ignored);
+    reset_connection(client_);
     decision.record.failure = dialled.error().reason;
     co_return;
   }
