@@ -408,6 +408,7 @@ void answer_each_request(Connection& connection) {
   while (true) {
     const std::string head = connection.read_until("\r\n\r\n");
     if (!head.ends_with("\r\n\r\n")) return;
+    if (head.contains("/slow")) std::this_thread::sleep_for(std::chrono::milliseconds(500));
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(head.size()) + "\r\n\r\n" + head);
   }
 }
@@ -421,6 +422,10 @@ TEST_F(WellKnownPortTest, Port80CarriesPlainHttpToThatHostOnly) {
     client.send("GET /two HTTP/1.1\r\nHost: API.TEST:80\r\n\r\n");
     EXPECT_THAT(client.read_response(), HasSubstr("GET /two HTTP/1.1\r\n"));
     EXPECT_EQ(origin_->accepted(), 1);
+    // The bound for the first head is none for the tunnel.
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    client.send("GET /slow HTTP/1.1\r\nHost: api.test\r\n\r\n");
+    EXPECT_THAT(client.read_response(), HasSubstr("GET /slow HTTP/1.1\r\n"));
     client.send("GET /three HTTP/1.1\r\nHost: evil.test\r\n\r\n");
     EXPECT_THAT(client.read_response(), AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("http_host_mismatch")));
     EXPECT_TRUE(client.ends());
@@ -448,6 +453,9 @@ TEST_F(WellKnownPortTest, AnExplicitPort80AlsoCarriesTlsToThatHost) {
   auto [client, answer] = proxy_.connect("api.test:80");
   client.send(hello);
   EXPECT_EQ(client.read_exactly(hello.size()), hello);
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));  // longer than a head may take
+  client.send("more");
+  EXPECT_EQ(client.read_exactly(4), "more");
   auto [other, second] = proxy_.connect("api.test:80");
   other.send(hello_for("evil.test"));
   EXPECT_THAT(other.read_all(), Not(HasSubstr("evil")));
@@ -467,6 +475,16 @@ TEST(DirectListenerTest, ForwardsToTheHostsLoopback) {
   EXPECT_TRUE(proxy.becomes_idle());
   proxy.stop();
   EXPECT_THAT(proxy.log_text(), HasSubstr("\"method\":\"DIRECT\",\"verdict\":\"allow\""));
+}
+
+TEST(DirectListenerTest, FindsTheOtherFamilyWhenTheRuleCoversIt) {
+  Origin origin(echo);
+  TestProxy proxy;
+  proxy.allow("localhost:" + std::to_string(origin.port()));
+  proxy.start();
+  Connection client = Connection::to(proxy.add_direct("::1", origin.port()));
+  client.send("hello");
+  EXPECT_EQ(client.read_exactly(5), "hello");
 }
 
 TEST(DirectListenerTest, IsHeldToTheRules) {
@@ -580,12 +598,26 @@ TEST(BoundsTest, ConnectionsBeyondTheBoundWait) {
 
 TEST(BoundsTest, StoppingEndsEverything) {
   Origin origin(echo);
+  Origin silent([](Connection& connection) { connection.read_all(); });
+  Origin polite([](Connection& connection) {
+    connection.read_exactly(4);
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    connection.read_all();
+  });
   TestProxy proxy;
-  proxy.allow(local(origin.port()));
+  for (const Origin* one : {&origin, &silent, &polite}) proxy.allow(local(one->port()));
   proxy.allow("silent.test");
   proxy.resolver.fail("silent.test", "silent");
   proxy.start();
   auto tunnel = proxy.connect(local(origin.port()));
+  // Kept alive after an upload; waiting for an answer; in the middle of an upload.
+  Connection kept = Connection::to(proxy.port());
+  kept.send("POST http://" + local(polite.port()) + "/ HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody");
+  EXPECT_THAT(kept.read_response(), testing::EndsWith("ok"));
+  Connection asking = Connection::to(proxy.port());
+  asking.send("GET http://" + local(silent.port()) + "/ HTTP/1.1\r\n\r\n");
+  Connection uploading = Connection::to(proxy.port());
+  uploading.send("POST http://" + local(silent.port()) + "/ HTTP/1.1\r\nContent-Length: 4000\r\n\r\nbody");
   Connection half = Connection::to(proxy.port());
   half.send("CONNECT a");
   Connection waiting = Connection::to(proxy.port());
@@ -594,7 +626,7 @@ TEST(BoundsTest, StoppingEndsEverything) {
   const auto begun = std::chrono::steady_clock::now();
   const EgressSummary summary = proxy.stop();
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
-  EXPECT_EQ(summary.allowed + summary.failed, 2U);
+  EXPECT_EQ(summary.allowed + summary.failed, 5U);
   EXPECT_TRUE(tunnel.first.ends());
 }
 
