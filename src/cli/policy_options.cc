@@ -1,6 +1,7 @@
 #include "cli/policy_options.h"
 
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,20 +29,26 @@ Result<std::string> current_directory() {
   return out;
 }
 
+std::string home_of(uid_t user) {
+  const passwd* entry = ::getpwuid(user);
+  return entry == nullptr ? "" : domain::normalized_absolute(entry->pw_dir).value_or("");
+}
+
 // HOME as shells see it; the password database only when it is missing, because asking it loads libraries.
-std::string home_directory() {
+// Started by root for somebody else's workspace the run is that person's, and so is the home.
+std::string home_directory(const std::string& workspace) {
+  struct stat status{};
+  if (::geteuid() == 0 && ::stat(workspace.c_str(), &status) == 0 && status.st_uid != 0) return home_of(status.st_uid);
   if (const auto home = environment_variable("HOME")) {
     if (const auto path = domain::normalized_absolute(*home)) return *path;
   }
-  const passwd* entry = ::getpwuid(::geteuid());
-  if (entry == nullptr) return {};
-  return domain::normalized_absolute(entry->pw_dir).value_or("");
+  return home_of(::geteuid());
 }
 
-Result<domain::Caller> this_caller() {
+Result<domain::Caller> this_caller(const Arguments& arguments) {
   domain::Caller caller;
   ASSIGN_OR_RETURN(caller.current_directory, current_directory());
-  caller.home = home_directory();
+  caller.home = home_directory(arguments.has("workspace") ? std::string(arguments.value("workspace")) : ".");
   caller.is_root = ::geteuid() == 0;
   caller.environment = environment_variable;
   return caller;
@@ -86,7 +93,7 @@ Settings settings_of_file(const Arguments& arguments, const domain::Caller& call
 
 std::expected<domain::ResolvedPolicy, std::vector<Error>> policy_from_flags(const Arguments& arguments) {
   const auto failed = [](Error error) { return std::unexpected(std::vector<Error>{std::move(error)}); };
-  const auto caller = this_caller();
+  const auto caller = this_caller(arguments);
   if (!caller) return failed(caller.error());
   const Settings flags = settings_of_flags(arguments, *caller);
   if (!flags) return std::unexpected(flags.error());

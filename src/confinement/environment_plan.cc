@@ -4,6 +4,7 @@
 
 #include "base/ranges.h"
 #include "base/strings.h"
+#include "confinement/system_layout.h"
 #include "domain/path.h"
 
 namespace cofferdam::confinement {
@@ -25,6 +26,7 @@ class EnvironmentPlanner {
     set("HOME", request_.home, "home directory inside");
     set("USER", request_.user_name, "account inside");
     set("LOGNAME", request_.user_name, "account inside");
+    set("SHELL", login_shell(host_), "the caller's, where it is one of the system's");
     if (request_.policy.network == NetworkScope::kDeny) deny_network();
     if (request_.policy.network == NetworkScope::kAllowlist) use_proxy();
     for (const auto& [name, value] : request_.policy.variables.set) set(name, value, "set by the policy");

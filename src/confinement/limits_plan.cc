@@ -33,19 +33,20 @@ class LimitsPlanner {
   }
 
   // The kernel counts the processes of one user inside one user namespace, so the resource limit is exact for an
-  // ordinary user; it does not hold for the kernel's uid 0.
+  // ordinary user; it does not hold for the kernel's uid 0. A control group holds for everybody, but moving a process
+  // into one costs several milliseconds at every start, so only an explicit wish makes one.
   Status add_pids(std::optional<std::uint64_t> requested) {
     PlannedLimit limit{.name = "pids",
                        .value = static_cast<double>(requested.value_or(kDefaultPids)),
                        .means = Means::kRlimit,
                        .requested = requested.has_value()};
-    const Means means = cgroup_means(cgroups_, "pids");
-    if (means != Means::kNone && (kernel_uid_ == 0 || requested)) {
-      limit.means = means;
+    if (requested) {
+      const Means means = cgroup_means(cgroups_, "pids");
+      if (means == Means::kNone && kernel_uid_ == 0) return not_enforceable("pids", cgroups_);
+      if (means != Means::kNone) limit.means = means;
     } else if (kernel_uid_ == 0) {
-      if (requested) return not_enforceable("pids", cgroups_);
       limit.means = Means::kNone;
-      limit.remark = "not in force: the kernel's uid 0 is exempt from the resource limit and there is no control group";
+      limit.remark = "the default does not bind the kernel's uid 0; --pids makes a control group that does";
     }
     plan_.push_back(std::move(limit));
     return {};

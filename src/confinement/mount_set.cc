@@ -44,16 +44,22 @@ bool MountSet::shows(const std::string& path) const {
 }
 
 std::vector<Mount> MountSet::in_order() && {
-  const auto rank = [](const Mount& mount) {
-    const bool last = mount.kind == Mount::Kind::kRemountReadOnly;
-    return std::pair(last, domain::components(mount.target).size());
+  // One bucket for each depth, the remounts in the last: equal depths keep the order in which they were added.
+  std::vector<std::vector<Mount>> buckets;
+  const auto depth_of = [](const Mount& mount) {
+    return mount.target == "/" ? std::size_t{0} : static_cast<std::size_t>(std::ranges::count(mount.target, '/'));
   };
-  // Insertion keeps equal ranks in the order in which they were added; there are a few dozen.
-  for (auto next = mounts_.begin(); next != mounts_.end(); ++next) {
-    const auto place = std::upper_bound(mounts_.begin(), next, *next, [&](const Mount& left, const Mount& right) { return rank(left) < rank(right); });
-    std::rotate(place, next, next + 1);
+  std::size_t deepest = 0;
+  for (const Mount& mount : mounts_) deepest = std::max(deepest, depth_of(mount));
+  buckets.resize(deepest + 2);
+  for (Mount& mount : mounts_) {
+    const bool last = mount.kind == Mount::Kind::kRemountReadOnly;
+    buckets[last ? deepest + 1 : depth_of(mount)].push_back(std::move(mount));
   }
-  return std::move(mounts_);
+  std::vector<Mount> ordered;
+  ordered.reserve(mounts_.size());
+  for (std::vector<Mount>& bucket : buckets) std::ranges::move(bucket, std::back_inserter(ordered));
+  return ordered;
 }
 
 Mount bind_mount(std::string path, domain::Access access, std::string reason) {

@@ -29,7 +29,7 @@ constexpr Setting kAgentSettings[] = {
     {".codex", true},
     {".gemini", true},
     {".cursor", true},
-    {".opencode", true},
+    {".opencode", true, "*\n"},  // opencode ends when the directory is there and it cannot write this file
     {"opencode.json", false, "{}\n"},
     {"opencode.jsonc", false, "{}\n"},
     {".pi", true},
@@ -37,6 +37,8 @@ constexpr Setting kAgentSettings[] = {
     {".idea", true},
     {".envrc", false},
 };
+
+constexpr std::uint64_t kSeedBytes = 64 << 10;  // for a tmpfs that holds one small file
 
 class Protector {
  public:
@@ -85,7 +87,9 @@ class Protector {
   void cover_missing(const ProtectedPath& path, const std::string& missing) {
     const bool whole_path_but_last = missing != path.path;
     const bool as_directory = path.is_directory || whole_path_but_last;
-    if (as_directory) {
+    if (as_directory && missing == path.path && !path.placeholder_content.empty()) {
+      cover_with_file(path);
+    } else if (as_directory) {
       add(bind_mount(missing, Access::kReadOnly, "absent and protected; " + path.switch_that_allows + " opens it"));
     } else {
       add(data_mount(missing, path.placeholder_content,
@@ -95,6 +99,18 @@ class Protector {
     if (std::ranges::none_of(plan_.placeholders, known)) {
       plan_.placeholders.push_back({.path = missing, .is_directory = as_directory});
     }
+  }
+
+  // An absent directory reads as one that holds a .gitignore and nothing else.
+  void cover_with_file(const ProtectedPath& path) {
+    const std::string reason = "absent and protected; " + path.switch_that_allows + " opens it";
+    add(tmpfs_mount(path.path, kSeedBytes, reason));
+    add(data_mount(joined(path.path, ".gitignore"), path.placeholder_content, "the agent insists on it"));
+    Mount sealed;
+    sealed.kind = Mount::Kind::kRemountReadOnly;
+    sealed.target = path.path;
+    sealed.reason = reason;
+    plan_.mounts.push_back(std::move(sealed));
   }
 
   void add(Mount mount) {

@@ -15,7 +15,7 @@ namespace cofferdam::confinement {
 struct ProtectedPath {
   std::string path;  // absolute
   bool is_directory = false;
-  std::string placeholder_content;  // what an absent file reads as inside
+  std::string placeholder_content;  // what an absent file reads as inside; of a directory, its .gitignore
   std::string switch_that_allows;   // for the error message
 };
 

@@ -31,10 +31,10 @@ constexpr std::string_view kEtcPrefixes[] = {"java-", "python3", "php", "ImageMa
 constexpr std::size_t kEtcListed = 4096;
 constexpr mode_t kSharedMode = 01777;
 
-std::string passwd(const Identity& identity, const std::string& home) {
+std::string passwd(const Identity& identity, const std::string& home, const std::string& shell) {
   std::string out = "root:x:0:0:root:/root:/usr/sbin/nologin\n";
   out += identity.user_name + ":x:" + std::to_string(identity.inside_uid) + ":" + std::to_string(identity.inside_gid) +
-         "::" + home + ":/bin/sh\n";
+         "::" + home + ":" + shell + "\n";
   return out + "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 }
 
@@ -78,7 +78,7 @@ void add_etc(MountSet& mounts, const HostView& host, const SystemLayoutRequest& 
     }
   }
   constexpr const char* kAccounts = "only the accounts of the sandbox";
-  mounts.add_unless_present(data_mount("/etc/passwd", passwd(request.identity, request.home), kAccounts));
+  mounts.add_unless_present(data_mount("/etc/passwd", passwd(request.identity, request.home, login_shell(host)), kAccounts));
   mounts.add_unless_present(data_mount("/etc/group", group(request.identity), kAccounts));
   mounts.add_unless_present(data_mount("/etc/machine-id", std::string(kMachineId), "no trace of the host"));
   if (request.network == NetworkScope::kOpen) {
@@ -168,6 +168,18 @@ Status add_system_layout(MountSet& mounts, const HostView& host, const SystemLay
   add_proc(mounts, host, request.identity);
   add_devices(mounts, request.tmpfs_bytes);
   return {};
+}
+
+std::string login_shell(const HostView& host) {
+  const auto& environment = host.facts().environment;
+  const auto variable = environment.find("SHELL");
+  const auto path = variable == environment.end() ? std::nullopt : domain::normalized_absolute(variable->second);
+  if (path && path->find(':') == std::string::npos) {
+    for (const std::string_view system : {"/usr", "/bin"}) {
+      if (domain::is_inside(*path, system) && host.follow(*path)) return *path;
+    }
+  }
+  return "/bin/sh";
 }
 
 }  // namespace cofferdam::confinement

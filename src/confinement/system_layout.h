@@ -18,4 +18,8 @@ struct SystemLayoutRequest {
 // Mirrors the host: a root entry that is a link there is a link here, a directory is bound read-only.
 Status add_system_layout(MountSet& mounts, const HostView& host, const SystemLayoutRequest& request);
 
+// The shell of the account inside: the caller's SHELL when it belongs to the system, else /bin/sh. Agents run their
+// tools with it, so it must be the one that their user expects.
+std::string login_shell(const HostView& host);
+
 }  // namespace cofferdam::confinement

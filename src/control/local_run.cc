@@ -295,7 +295,7 @@ Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::HostFa
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
   const std::vector<UniqueFd> locks = lock_protected(plan);
   ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
-  ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files));
+  ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
   const GitConfigWatch git_watch(plan.git_config_lock);
 
   ASSIGN_OR_RETURN(std::optional<egress::EgressProcess> egress,
