@@ -196,7 +196,8 @@ int connects(int port, const std::string& target, double seconds, int clients, s
     }
   }
   if (wrong > right / 100) {
-    std::fprintf(stderr, "%llu answers were not %s\n", static_cast<unsigned long long>(wrong), std::string(status).c_str());
+    std::fprintf(stderr, "%llu answers were not %s\n", static_cast<unsigned long long>(wrong),
+                 std::string(status).c_str());
     return 1;
   }
   std::printf("%.1f\n", static_cast<double>(right) / seconds);
@@ -231,9 +232,13 @@ int main(int argc, char** argv) {
     return stream(std::atoi(words[1].c_str()), words[2], std::strtoull(words[3].c_str(), nullptr, 10));
   }
   if (words.size() == 6 && words[0] == "connects") {
-    return connects(std::atoi(words[1].c_str()), words[2], std::atof(words[3].c_str()), std::atoi(words[4].c_str()), words[5]);
+    return connects(std::atoi(words[1].c_str()), words[2], std::atof(words[3].c_str()), std::atoi(words[4].c_str()),
+                    words[5]);
   }
-  if (words.size() == 4 && words[0] == "idle") return idle(std::atoi(words[1].c_str()), words[2], std::atoi(words[3].c_str()));
-  std::fprintf(stderr, "usage: egress_bench serve | stream PORT TARGET BYTES | connects PORT TARGET SECONDS N STATUS | idle PORT TARGET COUNT\n");
+  if (words.size() == 4 && words[0] == "idle")
+    return idle(std::atoi(words[1].c_str()), words[2], std::atoi(words[3].c_str()));
+  std::fprintf(stderr,
+               "usage: egress_bench serve | stream PORT TARGET BYTES | connects PORT TARGET SECONDS N STATUS | idle "
+               "PORT TARGET COUNT\n");
   return 2;
 }

@@ -260,7 +260,8 @@ Task<Session::Next> Session::forward(RequestHead head, std::string raw, const Pi
   if (pinned != nullptr) {
     if (head.host != pinned->host || head.port != pinned->port) {
       decision.deny("http_host_mismatch", pinned->rule);
-      const std::string answer = denied_answer(head.host, head.port, "http_host_mismatch", pinned->rule, AnswerForm::kClose);
+      const std::string answer =
+          denied_answer(head.host, head.port, "http_host_mismatch", pinned->rule, AnswerForm::kClose);
       co_await refuse(answer);
       co_return Next::kClose;
     }
@@ -297,9 +298,11 @@ bool is_still_open(Socket& socket) {
   return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
-Task<std::expected<Session::Origin*, DialFailure>> Session::origin_for(std::string host, std::uint16_t port, Route route) {
+Task<std::expected<Session::Origin*, DialFailure>> Session::origin_for(std::string host, std::uint16_t port,
+                                                                       Route route) {
   const bool same = origin_ && origin_->host == host && origin_->port == port;
-  const bool vetted = same && (route.through_upstream || std::ranges::find(route.addresses, origin_->address) != route.addresses.end());
+  const bool vetted =
+      same && (route.through_upstream || std::ranges::find(route.addresses, origin_->address) != route.addresses.end());
   if (vetted && is_still_open(origin_->socket)) co_return &*origin_;
   origin_.reset();
   std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(route), host, port);
@@ -366,7 +369,8 @@ Task<Session::Next> Session::forward_to_origin(RequestHead head, std::string raw
 
 // ---- where to ----
 
-Task<std::expected<Route, NoRoute>> Session::find_route(const Admission& admission, std::string host, std::uint16_t port) {
+Task<std::expected<Route, NoRoute>> Session::find_route(const Admission& admission, std::string host,
+                                                        std::uint16_t port) {
   Route route;
   std::vector<IpAddress> candidates;
   if (const std::optional<IpAddress> literal = IpAddress::parse(host)) {
