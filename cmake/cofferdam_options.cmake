@@ -23,7 +23,9 @@ endif()
 add_library(cofferdam_flags INTERFACE)
 target_compile_options(cofferdam_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
-  -Wimplicit-fallthrough -Wthread-safety -Wswitch-enum -Wundef -Wunused-result -Werror)
+  -Wimplicit-fallthrough -Wthread-safety -Wswitch-enum -Wundef -Wunused-result -Werror
+  # Members left out of a designated initialiser take the default that their type names.
+  -Wno-missing-designated-field-initializers)
 target_compile_definitions(cofferdam_flags INTERFACE
   BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE _GLIBCXX_ASSERTIONS)
 

@@ -42,4 +42,4 @@ Result<T> in_context(Result<T> result, std::string context) {
 #define ASSIGN_OR_RETURN(target, ...) \
   COFFERDAM_ASSIGN_OR_RETURN_(COFFERDAM_JOIN_TOKENS(result_, __LINE__), target, (__VA_ARGS__))
 #define RETURN_IF_ERROR(...) \
-  if (auto status = (__VA_ARGS__); !status) return std::move(status.error())
+  if (auto failed_status = (__VA_ARGS__); !failed_status) return std::move(failed_status.error())

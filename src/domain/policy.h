@@ -27,10 +27,14 @@ enum class NetworkScope : std::uint8_t {
 enum class Access : std::uint8_t { kReadOnly, kReadWrite };
 
 struct PathGrant {
+  // What stands in for an absent read-only path below a writable one, so that the command cannot create it.
+  enum class Placeholder : std::uint8_t { kNone, kFile, kDirectory };
+
   std::string path;
   Access access = Access::kReadOnly;
   std::string origin;     // who asked: "--ro", "profile claude_local", "filesystemExtraPaths[1]"
   bool optional = false;  // absent on the host: left out silently (a profile's path), otherwise an error
+  Placeholder placeholder = Placeholder::kNone;
 
   bool operator==(const PathGrant&) const = default;
 };
@@ -47,6 +51,9 @@ struct PathAlias {
 // is unchanged, copied back.
 struct HomeFileCopy {
   std::string name;  // relative to the home directory
+  // Members of a JSON file that name programs to start or permissions given: a copy in which one of them differs is
+  // not taken home. Dotted, `*` for any member: "projects.*.mcpServers".
+  std::vector<std::string> guarded_members;
   bool operator==(const HomeFileCopy&) const = default;
 };
 

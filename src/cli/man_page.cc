@@ -1,0 +1,122 @@
+#include "cli/man_page.h"
+
+#include "base/strings.h"
+#include "cli/help.h"
+
+namespace cofferdam::cli {
+namespace {
+
+// Text as man's formatter reads it: backslashes and hyphens are escaped, and no line starts with a control character.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) {
+      out += "\\&";
+      out += c;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string header(std::string_view name, std::string_view summary, std::string_view version) {
+  std::string title(name);
+  for (char& c : title) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return ".TH \"" + escaped(title) + "\" \"1\" \"\" \"cofferdam " + escaped(version) +
+         "\" \"User Commands\"\n.nh\n.ad l\n.SH NAME\n" + std::string(name) + " \\- " + escaped(summary) + "\n";
+}
+
+std::string paragraphs(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : split(text, '\n')) {
+    out += line.empty() ? std::string(".PP\n") : escaped(line) + "\n";
+  }
+  return out;
+}
+
+// A term and its explanation.
+std::string tagged(std::string_view term, std::string_view text) {
+  return ".TP\n\\fB" + escaped(term) + "\\fR\n" + escaped(text) + "\n";
+}
+
+std::string option_sections(const Verb& verb) {
+  std::string out = ".SH OPTIONS\n";
+  std::string_view section;
+  for (const OptionSpec& option : options_of(verb)) {
+    if (option.section != section) out += ".SS \"" + escaped(option.section) + "\"\n";
+    section = option.section;
+    out += tagged(option_heading(option), option.help);
+  }
+  return out;
+}
+
+// Lines of the table: a command, then its explanation with four spaces in front.
+std::string examples(std::string_view lines) {
+  std::string out = ".SH EXAMPLES\n";
+  bool open = false;
+  for (const std::string_view line : split(lines, '\n')) {
+    if (line.starts_with(' ')) {
+      out += ".RS\n" + escaped(trimmed(line)) + "\n.RE\n";
+      open = false;
+    } else {
+      out += (open ? ".br\n" : ".PP\n") + ("\\fB" + escaped(line) + "\\fR\n");
+      open = true;
+    }
+  }
+  return out;
+}
+
+std::string exit_codes(std::string_view lines) {
+  std::string out = ".SH EXIT STATUS\n";
+  for (const std::string_view line : split(lines, '\n')) {
+    const std::size_t gap = line.find("  ");
+    out += gap == std::string_view::npos ? escaped(line) + "\n"
+                                         : tagged(line.substr(0, gap), trimmed(line.substr(gap)));
+  }
+  return out;
+}
+
+std::string see_also(std::string_view except) {
+  std::string out = ".SH SEE ALSO\n";
+  if (!except.empty()) out += "\\fBcofferdam\\fR(1)";
+  bool first = except.empty();
+  for (const Verb& verb : verbs()) {
+    if (verb.name == except) continue;
+    out += std::string(first ? "" : ",\n") + "\\fBcofferdam\\-" + std::string(verb.name) + "\\fR(1)";
+    first = false;
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string program_man_page(std::string_view version) {
+  std::string out = header("cofferdam", "run commands of AI agents confined", version);
+  out += ".SH SYNOPSIS\n\\fBcofferdam\\fR \\fIVERB\\fR [\\fIFLAGS\\fR] [\\-\\- \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]]\n";
+  out += ".SH DESCRIPTION\nRuns commands of AI agents, or any command, confined to a workspace and to the hosts it "
+         "was allowed.\n.SH VERBS\n";
+  for (const Verb& verb : verbs()) out += tagged(verb.name, verb.summary);
+  out += ".SH ENVIRONMENT\n";
+  out += tagged("COFFERDAM_STATE_DIR", "Where runs record what they did (default: $XDG_STATE_HOME/cofferdam).");
+  out += tagged("COFFERDAM_UPSTREAM_PROXY", "An HTTP proxy that carries allowed connections on (default: HTTPS_PROXY).");
+  out += tagged("NO_COLOR", "When set, nothing is coloured.");
+  return out + see_also("");
+}
+
+std::string verb_man_page(const Verb& verb, std::string_view version) {
+  std::string out = header("cofferdam-" + std::string(verb.name), verb.summary, version);
+  out += ".SH SYNOPSIS\n\\fBcofferdam " + std::string(verb.name) + "\\fR " + escaped(verb.synopsis) + "\n";
+  out += ".SH DESCRIPTION\n" + paragraphs(verb.description);
+  if (!verb.positional.name.empty()) {
+    out += ".SH ARGUMENTS\n" + tagged(verb.positional.name, verb.positional.help);
+  }
+  out += option_sections(verb) + exit_codes(verb.exit_codes) + examples(verb.examples);
+  return out + see_also(verb.name);
+}
+
+}  // namespace cofferdam::cli

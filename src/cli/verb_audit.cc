@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/strings.h"
+#include "cli/verb.h"
+
+namespace cofferdam::cli {
+namespace {
+
+// A member as text; "-" when it is absent or null. Numbers as they stand.
+std::string member(const boost::json::object& decision, std::string_view name) {
+  const boost::json::value* value = decision.if_contains(name);
+  if (value == nullptr || value->is_null()) return "-";
+  if (value->is_string()) return printable(std::string_view(value->get_string()));
+  return printable(boost::json::serialize(*value));
+}
+
+// The columns of one recorded decision.
+std::vector<std::string> columns_of(const std::string& line) {
+  boost::json::error_code error;
+  const boost::json::value value = boost::json::parse(line, error);
+  if (error || !value.is_object()) return {"-", "unreadable", printable(line)};
+  const boost::json::object& decision = value.get_object();
+  const std::string port = member(decision, "port");
+  return {member(decision, "time"),   member(decision, "verdict"), member(decision, "host") + ":" + port,
+          member(decision, "method"), member(decision, "rule"),    member(decision, "run")};
+}
+
+std::string as_table(const std::vector<std::string>& lines) {
+  std::vector<std::vector<std::string>> rows = {{"TIME", "VERDICT", "DESTINATION", "METHOD", "RULE", "RUN"}};
+  for (const std::string& line : lines) rows.push_back(columns_of(line));
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += row[i];
+      if (i + 1 < row.size()) text += std::string(widths[i] - row[i].size() + 2, ' ');
+    }
+    out += text + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+int run_audit(const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const control::AuditQuery query{.run = arguments.positionals.empty() ? "" : arguments.positionals.front(),
+                                  .only_denied = arguments.has("denied")};
+  const auto lines = invocation.program.services.read_decisions(query);
+  if (!lines) {
+    report(invocation.console, lines.error());
+    return kExitFailure;
+  }
+  if (arguments.value("output") == "json") {
+    for (const std::string& line : *lines) invocation.console.out(line + "\n");
+  } else if (lines->empty()) {
+    invocation.console.err(query.only_denied ? "cofferdam: nothing was refused\n"
+                                             : "cofferdam: no decision is recorded\n");
+  } else {
+    invocation.console.out(as_table(*lines));
+  }
+  return kExitSuccess;
+}
+
+}  // namespace cofferdam::cli

@@ -1,0 +1,22 @@
+#include "cli/man_page.h"
+#include "cli/verb.h"
+
+namespace cofferdam::cli {
+
+int run_man(const Invocation& invocation) {
+  const auto& positionals = invocation.arguments.positionals;
+  if (positionals.empty()) {
+    invocation.console.out(program_man_page(invocation.program.version));
+    return kExitSuccess;
+  }
+  const Verb* verb = find_verb(positionals.front());
+  if (verb == nullptr) {
+    report(invocation.console, Error(ErrorCode::kInvalidArgument, "there is no verb \"" + positionals.front() + "\"")
+                                   .with_hint("\"cofferdam help\" lists them."));
+    return kExitUsage;
+  }
+  invocation.console.out(verb_man_page(*verb, invocation.program.version));
+  return kExitSuccess;
+}
+
+}  // namespace cofferdam::cli

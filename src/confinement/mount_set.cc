@@ -1,0 +1,104 @@
+#include "confinement/mount_set.h"
+
+#include <algorithm>
+
+#include "domain/path.h"
+
+namespace cofferdam::confinement {
+namespace {
+
+bool same_effect(const Mount& left, const Mount& right) {
+  return left.kind == right.kind && left.source == right.source && left.content == right.content;
+}
+
+}  // namespace
+
+Status MountSet::add(Mount mount) {
+  const auto found = std::ranges::find(mounts_, mount.target, &Mount::target);
+  if (found == mounts_.end() || mount.kind == Mount::Kind::kRemountReadOnly) {
+    mounts_.push_back(std::move(mount));
+    return {};
+  }
+  if (same_effect(*found, mount)) return {};
+  return Error(ErrorCode::kInvalidArgument, "Two different things are wanted at " + mount.target + ": " +
+                                                found->reason + ", and " + mount.reason)
+      .with_hint("Remove one of the two.");
+}
+
+void MountSet::add_unless_present(Mount mount) {
+  if (std::ranges::find(mounts_, mount.target, &Mount::target) == mounts_.end()) mounts_.push_back(std::move(mount));
+}
+
+const Mount* MountSet::covering(const std::string& path) const {
+  const Mount* deepest = nullptr;
+  for (const Mount& mount : mounts_) {
+    if (!domain::is_inside(path, mount.target) || mount.kind == Mount::Kind::kRemountReadOnly) continue;
+    if (deepest == nullptr || mount.target.size() >= deepest->target.size()) deepest = &mount;
+  }
+  return deepest;
+}
+
+bool MountSet::shows(const std::string& path) const {
+  const Mount* mount = covering(path);
+  return mount != nullptr && is_bind(*mount) && mount->source == mount->target;
+}
+
+std::vector<Mount> MountSet::in_order() && {
+  // One bucket for each depth, the remounts in the last: equal depths keep the order in which they were added.
+  std::vector<std::vector<Mount>> buckets;
+  const auto depth_of = [](const Mount& mount) {
+    return mount.target == "/" ? std::size_t{0} : static_cast<std::size_t>(std::ranges::count(mount.target, '/'));
+  };
+  std::size_t deepest = 0;
+  for (const Mount& mount : mounts_) deepest = std::max(deepest, depth_of(mount));
+  buckets.resize(deepest + 2);
+  for (Mount& mount : mounts_) {
+    const bool last = mount.kind == Mount::Kind::kRemountReadOnly;
+    buckets[last ? deepest + 1 : depth_of(mount)].push_back(std::move(mount));
+  }
+  std::vector<Mount> ordered;
+  ordered.reserve(mounts_.size());
+  for (std::vector<Mount>& bucket : buckets) std::ranges::move(bucket, std::back_inserter(ordered));
+  return ordered;
+}
+
+Mount bind_mount(std::string path, domain::Access access, std::string reason) {
+  Mount mount;
+  mount.kind = access == domain::Access::kReadOnly ? Mount::Kind::kReadOnly : Mount::Kind::kReadWrite;
+  mount.source = path;
+  mount.target = std::move(path);
+  mount.reason = std::move(reason);
+  return mount;
+}
+
+Mount directory_mount(std::string target, std::string reason) {
+  Mount mount;
+  mount.kind = Mount::Kind::kDirectory;
+  mount.target = std::move(target);
+  mount.reason = std::move(reason);
+  return mount;
+}
+
+Mount tmpfs_mount(std::string target, std::uint64_t size_bytes, std::string reason) {
+  Mount mount;
+  mount.kind = Mount::Kind::kTmpfs;
+  mount.target = std::move(target);
+  mount.size_bytes = size_bytes;
+  mount.reason = std::move(reason);
+  return mount;
+}
+
+Mount data_mount(std::string target, std::string content, std::string reason) {
+  Mount mount;
+  mount.kind = Mount::Kind::kData;
+  mount.target = std::move(target);
+  mount.content = std::move(content);
+  mount.reason = std::move(reason);
+  return mount;
+}
+
+bool is_bind(const Mount& mount) {
+  return mount.kind == Mount::Kind::kReadOnly || mount.kind == Mount::Kind::kReadWrite;
+}
+
+}  // namespace cofferdam::confinement

@@ -1,0 +1,470 @@
+#include "confinement/planner.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/ranges.h"
+#include "base/strings.h"
+#include "confinement/command_exposure.h"
+#include "confinement/environment_plan.h"
+#include "confinement/git_layout.h"
+#include "confinement/limits_plan.h"
+#include "confinement/mount_set.h"
+#include "confinement/protection.h"
+#include "confinement/system_layout.h"
+#include "confinement/trusted_program.h"
+#include "domain/path.h"
+
+namespace cofferdam::confinement {
+namespace {
+
+using domain::Access;
+using domain::FilesystemScope;
+using domain::is_inside;
+using domain::NetworkScope;
+using domain::PathGrant;
+using domain::Policy;
+using Type = PathFact::Type;
+
+constexpr uid_t kInsideUidForRoot = 1000;
+constexpr std::uint16_t kFirstUnprivilegedPort = 1024;
+constexpr std::size_t kExcludeBytes = std::size_t{1} << 20;
+
+constexpr std::array<std::string_view, 16> kNeverAWorkspace = {"/bin",  "/boot", "/dev", "/etc", "/home", "/lib", "/lib64",
+                                                               "/proc", "/root/.ssh", "/run", "/sbin", "/sys", "/tmp", "/usr",
+                                                               "/var",  "/opt"};
+constexpr std::array<std::string_view, 4> kNeverGranted = {"/", "/proc", "/dev", "/sys/fs/cgroup"};
+
+constexpr std::array<std::string_view, 10> kNeverAliased = {"/usr", "/bin",  "/sbin", "/lib", "/lib64",
+                                                            "/etc", "/proc", "/dev",  "/sys", "/run"};
+
+Error unsafe_workspace(const std::string& path, const std::string& why) {
+  return Error(ErrorCode::kInvalidArgument, "The workspace cannot be " + path + ": " + why)
+      .with_hint("Name the project's own directory with --workspace.");
+}
+
+// One plan in the making. The steps run in the order of plan(); each adds its part.
+class Planner {
+ public:
+  Planner(const Policy& policy, const std::vector<std::string>& command, const HostView& host)
+      : policy_(policy), host_(host) {
+    plan_.command = command;
+    plan_.filesystem = policy.filesystem;
+    plan_.network = policy.network;
+    plan_.allow = policy.allow;
+    plan_.deny = policy.deny;
+    plan_.nested_sandboxes = policy.nested_sandboxes;
+    plan_.seccomp.nested_sandboxes = policy.nested_sandboxes;
+    plan_.announcement = policy.announcement;
+    plan_.init = host.facts().init_program;
+  }
+
+  Result<ConfinementPlan> plan() && {
+    RETURN_IF_ERROR(resolve_workspace());
+    choose_identity();
+    choose_home();
+    RETURN_IF_ERROR(check_workspace());
+    RETURN_IF_ERROR(add_workspace());
+    RETURN_IF_ERROR(add_grants(policy_.grants));
+    RETURN_IF_ERROR(add_home_paths());
+    RETURN_IF_ERROR(add_git_and_protection());
+    RETURN_IF_ERROR(add_aliases());
+    ASSIGN_OR_RETURN(plan_.limits, plan_limits(policy_.limits, host_.facts().cgroups, plan_.identity.host_uid));
+    RETURN_IF_ERROR(add_system());
+    RETURN_IF_ERROR(expose_program());
+    ASSIGN_OR_RETURN(plan_.bubblewrap, find_bubblewrap(host_, policy_.bubblewrap, writable_trees()));
+    plan_.environment = plan_environment(
+        host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
+    add_listeners();
+    plan_landlock();
+    plan_.mounts = std::move(mounts_).in_order();
+    record_identities();
+    return std::move(plan_);
+  }
+
+ private:
+  // ---- the workspace -------------------------------------------------------------------------------------------
+
+  // Everything below refers to the real directory; a name that passes through links is a link inside, too.
+  Status resolve_workspace() {
+    const auto fact = host_.follow(policy_.workspace);
+    if (!fact) return Error(ErrorCode::kNotFound, "The workspace " + policy_.workspace + " does not exist");
+    if (fact->type != Type::kDirectory) {
+      return Error(ErrorCode::kInvalidArgument, "The workspace " + policy_.workspace + " is not a directory");
+    }
+    const auto real = host_.real_path(policy_.workspace);
+    if (!real) return Error(ErrorCode::kNotFound, "The workspace " + policy_.workspace + " cannot be resolved");
+    plan_.workspace = *real;
+    plan_.working_directory = in_workspace(policy_.working_directory.empty() ? policy_.workspace
+                                                                             : policy_.working_directory);
+    workspace_fact_ = *fact;
+    return {};
+  }
+
+  // A path of the policy, with the workspace's name replaced by its real path.
+  std::string in_workspace(const std::string& path) const {
+    if (!is_inside(path, policy_.workspace)) return path;
+    return plan_.workspace + path.substr(policy_.workspace == "/" ? 0 : policy_.workspace.size());
+  }
+
+  Status check_workspace() const {
+    const std::string& path = plan_.workspace;
+    if (path == "/") return unsafe_workspace(path, "that is the whole file system");
+    if (contains(kNeverAWorkspace, path)) return unsafe_workspace(path, "that is a directory of the system");
+    for (const std::string_view system : {"/proc", "/sys", "/dev", "/usr", "/etc", "/boot"}) {
+      if (is_inside(path, system)) return unsafe_workspace(path, "that is a directory of the system");
+    }
+    const std::string real_home = host_.real_path(home_).value_or(home_);
+    if (path == real_home || path == home_) {
+      if (policy_.allow_home_as_workspace) return {};
+      return unsafe_workspace(path, "that is the home directory; --allow-home allows it");
+    }
+    if (is_inside(real_home, path) || is_inside(home_, path)) {
+      return unsafe_workspace(path, "the home directory lies inside it");
+    }
+    return {};
+  }
+
+  Status add_workspace() {
+    if (policy_.filesystem == FilesystemScope::kWorkspace || hidden_by_host_scope(plan_.workspace)) {
+      RETURN_IF_ERROR(mounts_.add(bind_mount(plan_.workspace, Access::kReadWrite, "the workspace")));
+    }
+    if (plan_.workspace == policy_.workspace || policy_.filesystem == FilesystemScope::kHost) return {};
+    Mount link;
+    link.kind = Mount::Kind::kSymlink;
+    link.source = plan_.workspace;
+    link.target = policy_.workspace;
+    link.reason = "the name by which the workspace was given";
+    return mounts_.add(std::move(link));
+  }
+
+  bool hidden_by_host_scope(const std::string& path) const {
+    if (policy_.filesystem != FilesystemScope::kHost) return false;
+    return is_inside(path, "/tmp") || is_inside(path, "/run") || is_inside(path, "/var/tmp");
+  }
+
+  // ---- who and where -------------------------------------------------------------------------------------------
+
+  void choose_identity() {
+    Identity& identity = plan_.identity;
+    identity.host_uid = host_.facts().euid;
+    identity.host_gid = host_.facts().egid;
+    if (identity.host_uid == 0 && workspace_fact_.uid != 0) {
+      identity.switch_user = true;
+      identity.host_uid = workspace_fact_.uid;
+      identity.host_gid = workspace_fact_.gid;
+    }
+    identity.inside_uid = identity.host_uid == 0 ? kInsideUidForRoot : identity.host_uid;
+    identity.inside_gid = identity.host_gid == 0 ? kInsideUidForRoot : identity.host_gid;
+    const auto account = host_.account(identity.host_uid);
+    identity.user_name = identity.host_uid == 0 || !account ? "agent" : account->name;
+    plan_.protect_proc_sys = identity.host_uid == 0;
+  }
+
+  void choose_home() {
+    const auto& environment = host_.facts().environment;
+    const auto variable = environment.find("HOME");
+    const auto account = host_.account(plan_.identity.host_uid);
+    if (!policy_.home.empty()) {
+      home_ = policy_.home;
+    } else if (!plan_.identity.switch_user && variable != environment.end()) {
+      home_ = domain::normalized_absolute(variable->second).value_or("");
+    } else if (account) {
+      home_ = domain::normalized_absolute(account->home).value_or("");
+    }
+    if (home_.empty() || home_ == "/") home_ = "/home/" + plan_.identity.user_name;
+  }
+
+  // ---- grants --------------------------------------------------------------------------------------------------
+
+  // Trees that some confined command may have written: nothing in them is followed through links.
+  std::vector<std::string> writable_trees() const {
+    std::vector<std::string> trees = {plan_.workspace};
+    for (const auto* grants : {&policy_.grants, &policy_.home_paths}) {
+      for (const PathGrant& grant : *grants) {
+        if (grant.access == Access::kReadWrite) trees.push_back(in_workspace(grant.path));
+      }
+    }
+    return trees;
+  }
+
+  // Error when a component of `path` below a writable tree is a symbolic link.
+  Status check_no_planted_link(const std::string& path, const std::string& origin) const {
+    for (const std::string& tree : writable_trees()) {
+      if (!is_inside(path, tree) || path == tree) continue;
+      std::string step = tree;
+      for (const std::string_view part : domain::components(path.substr(tree.size()))) {
+        step = domain::joined(step, part);
+        const auto fact = host_.inspect(step);
+        if (!fact || fact->type != Type::kSymlink) continue;
+        return Error(ErrorCode::kPermissionDenied,
+                     origin + ": " + path + " passes through the symbolic link " + step + ", which a run can replace")
+            .with_hint("Name the real path.");
+      }
+    }
+    return {};
+  }
+
+  Status add_grants(const std::vector<PathGrant>& grants) {
+    for (const PathGrant& grant : grants) RETURN_IF_ERROR(add_grant(grant));
+    return {};
+  }
+
+  Status add_grant(const PathGrant& grant) {
+    const std::string path = in_workspace(grant.path);
+    if (contains(kNeverGranted, path)) {
+      return Error(ErrorCode::kInvalidArgument, grant.origin + " cannot be " + path)
+          .with_hint("Use --filesystem host to show the host's file system.");
+    }
+    RETURN_IF_ERROR(check_no_planted_link(path, grant.origin));
+    const auto real = host_.real_path(path);
+    if (!real) {
+      if (grant.optional) return {};
+      return Error(ErrorCode::kNotFound, grant.origin + ": " + path + " does not exist")
+          .with_hint("Create it first, or take it out of the policy.");
+    }
+    Mount mount = bind_mount(path, grant.access, grant.origin);
+    mount.source = *real;
+    return mounts_.add(std::move(mount));
+  }
+
+  // Below a profile's writable directories, what the profile keeps read-only is protected even while absent.
+  Status add_home_paths() {
+    std::vector<std::string> writable;
+    for (const PathGrant& grant : policy_.home_paths) {
+      if (grant.access == Access::kReadWrite && host_.follow(grant.path)) writable.push_back(grant.path);
+    }
+    for (const PathGrant& grant : policy_.home_paths) {
+      const auto holder = std::ranges::find_if(
+          writable, [&](const std::string& tree) { return is_inside(grant.path, tree) && grant.path != tree; });
+      if (grant.access == Access::kReadWrite || holder == writable.end()) {
+        RETURN_IF_ERROR(add_grant(grant));
+      } else {
+        RETURN_IF_ERROR(protect_in(*holder, {protected_setting(grant.path)}));
+      }
+    }
+    for (const domain::HomeFileCopy& file : policy_.home_files) {
+      const std::string path = domain::joined(home_, file.name);
+      const auto fact = host_.inspect(path);
+      HomeFile copy{.host_path = path, .inside_path = path};
+      if (fact) copy.identity = fact->identity;
+      if (policy_.filesystem == FilesystemScope::kWorkspace) plan_.home_files.push_back(std::move(copy));
+    }
+    return {};
+  }
+
+  static ProtectedPath protected_setting(const std::string& path) {
+    const std::string_view name = domain::name_of(path);
+    const bool is_file = name.find('.', 1) != std::string_view::npos;
+    return {.path = path,
+            .is_directory = !is_file,
+            .placeholder_content = name.ends_with(".json") ? "{}\n" : "",
+            .switch_that_allows = "--agent-settings writable"};
+  }
+
+  // ---- protection ----------------------------------------------------------------------------------------------
+
+  Status add_git_and_protection() {
+    ASSIGN_OR_RETURN(const GitLayout git, read_git_layout(host_, plan_.workspace));
+    RETURN_IF_ERROR(add_grants(git.grants));
+    std::vector<ProtectedPath> paths;
+    if (!policy_.git_config_writable) {
+      for (const GitLayout::Protected& path : git.protected_paths) {
+        paths.push_back({.path = path.path,
+                         .is_directory = path.is_directory,
+                         .placeholder_content = "",
+                         .switch_that_allows = "--git-config writable"});
+      }
+      if (git.kind != GitLayout::Kind::kNone) plan_.git_config_lock = git.config_lock;
+    }
+    if (!policy_.agent_settings_writable) {
+      for (ProtectedPath& path : agent_settings_of(plan_.workspace)) paths.push_back(std::move(path));
+    }
+    for (const std::string& path : policy_.protect) {
+      const std::string real = in_workspace(path);
+      const auto fact = host_.inspect(real);
+      paths.push_back({.path = real,
+                       .is_directory = fact && fact->type == Type::kDirectory,
+                       .placeholder_content = "",
+                       .switch_that_allows = "leaving out --protect"});
+    }
+    RETURN_IF_ERROR(protect_in(plan_.workspace, paths));
+    return hide_placeholders_from_git(git);
+  }
+
+  Status protect_in(const std::string& tree, const std::vector<ProtectedPath>& paths) {
+    ASSIGN_OR_RETURN(ProtectionPlan protection, plan_protection(host_, tree, paths));
+    for (Mount& mount : protection.mounts) {
+      if (mount.reason.starts_with("pinned")) {
+        mounts_.add_unless_present(std::move(mount));
+      } else {
+        RETURN_IF_ERROR(mounts_.add(std::move(mount)));
+      }
+    }
+    std::ranges::move(protection.placeholders, std::back_inserter(plan_.placeholders));
+    return {};
+  }
+
+  // An absent protected file reads as an untracked one; `git add -A` must not pick it up.
+  Status hide_placeholders_from_git(const GitLayout& git) {
+    std::string names;
+    for (const Placeholder& placeholder : plan_.placeholders) {
+      if (placeholder.is_directory || !is_inside(placeholder.path, plan_.workspace)) continue;
+      if (is_inside(placeholder.path, plan_.workspace + "/.git")) continue;
+      names += placeholder.path.substr(plan_.workspace.size()) + "\n";
+    }
+    if (names.empty() || git.exclude_file.empty()) return {};
+    std::string content = host_.read_file(git.exclude_file, kExcludeBytes).value_or("");
+    if (!content.empty() && !content.ends_with('\n')) content += '\n';
+    return mounts_.add(data_mount(git.exclude_file, content + "# absent files that this run protects\n" + names,
+                                  "hides the placeholders of absent protected files from Git"));
+  }
+
+  // ---- aliases -------------------------------------------------------------------------------------------------
+
+  Status add_aliases() {
+    for (const domain::PathAlias& alias : policy_.aliases) {
+      const std::string target = in_workspace(alias.target);
+      if (!is_inside(target, plan_.workspace)) {
+        return Error(ErrorCode::kInvalidArgument, "Sandbox path alias \"" + alias.path +
+                                                      "\" must target the synchronized workspace \"" +
+                                                      policy_.workspace + "\".");
+      }
+      if (!host_.inspect(target)) {
+        return Error(ErrorCode::kNotFound, "Sandbox path alias target \"" + alias.target + "\" does not exist.");
+      }
+      RETURN_IF_ERROR(check_no_planted_link(target, "alias " + alias.path));
+      RETURN_IF_ERROR(check_alias_place(alias.path));
+      Mount mount = bind_mount(target, Access::kReadWrite, "alias of " + target);
+      mount.target = alias.path;
+      RETURN_IF_ERROR(mounts_.add(std::move(mount)));
+    }
+    return {};
+  }
+
+  Status check_alias_place(const std::string& path) const {
+    const auto would_cover = [&](std::string_view taken) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "An alias cannot be shown at " + path + ": it would cover " + std::string(taken));
+    };
+    for (const std::string_view system : kNeverAliased) {
+      if (is_inside(path, system) || is_inside(system, path)) return would_cover(system);
+    }
+    for (const std::string& taken : {plan_.workspace, home_}) {
+      if (is_inside(taken, path)) return would_cover(taken);
+    }
+    if (is_inside(path, plan_.workspace)) return would_cover(plan_.workspace);
+    return {};
+  }
+
+  // ---- the rest ------------------------------------------------------------------------------------------------
+
+  Status add_system() {
+    const auto tmpfs = limit_value(plan_, "tmpfs_size").value_or(static_cast<double>(kDefaultTmpfsBytes));
+    Mount init = bind_mount(plan_.init, Access::kReadOnly, "the first process of the sandbox");
+    init.target = kInsideInit;
+    RETURN_IF_ERROR(mounts_.add(std::move(init)));
+    return add_system_layout(mounts_, host_,
+                             {.filesystem = policy_.filesystem,
+                              .network = policy_.network,
+                              .tmpfs_bytes = static_cast<std::uint64_t>(tmpfs),
+                              .identity = plan_.identity,
+                              .home = home_});
+  }
+
+  Status expose_program() {
+    if (plan_.command.empty() || policy_.filesystem == FilesystemScope::kHost) return {};
+    const auto& environment = host_.facts().environment;
+    const auto path = environment.find("PATH");
+    return expose_command(mounts_, host_,
+                          {.program = plan_.command[0],
+                           .working_directory = plan_.working_directory,
+                           .search_path = path == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second,
+                           .closed = {home_, host_.real_path(home_).value_or(home_), plan_.workspace}});
+  }
+
+  // Clients that honour NO_PROXY dial loopback directly, so each loopback port of a rule listens inside, too.
+  void add_listeners() {
+    if (policy_.network != NetworkScope::kAllowlist) return;
+    plan_.listeners.push_back({.payload = "proxy", .address = "127.0.0.1", .port = kProxyPort, .required = true});
+    for (const domain::NetworkRule& rule : policy_.allow) {
+      const std::string host = loopback_host(rule);
+      if (host.empty() || !rule.port || *rule.port == kProxyPort) continue;
+      const std::string payload = "direct " + host + " " + std::to_string(*rule.port);
+      const bool can_bind = *rule.port >= kFirstUnprivilegedPort;
+      for (const char* address : {"127.0.0.1", "::1"}) {
+        const auto same = [&](const Listener& known) { return known.address == address && known.port == *rule.port; };
+        if (!can_bind || std::ranges::any_of(plan_.listeners, same)) continue;
+        plan_.listeners.push_back(
+            {.payload = payload, .address = address, .port = *rule.port, .required = address[0] == '1'});
+      }
+    }
+  }
+
+  static std::string loopback_host(const domain::NetworkRule& rule) {
+    using Target = domain::NetworkRule::Target;
+    if (rule.target == Target::kHost) return rule.host == "localhost" ? rule.host : "";
+    if (rule.target != Target::kAddresses) return "";
+    const domain::IpAddress& address = rule.addresses.network;
+    const bool single = rule.addresses.prefix_bits == (address.is_v6 ? 128 : 32);
+    const bool loopback = address.is_v6 ? address == domain::IpAddress::parse("::1") : address.bytes[0] == 127;
+    return single && loopback ? address.to_string() : "";
+  }
+
+  void plan_landlock() {
+    LandlockPlan& landlock = plan_.landlock;
+    if (plan_.nested_sandboxes) {
+      landlock.reason = "off: nested sandboxes must be able to mount";
+      return;
+    }
+    landlock.abi = host_.facts().landlock_abi;
+    if (landlock.abi == 0) {
+      landlock.reason = "off: this kernel has no Landlock";
+      return;
+    }
+    landlock.reason = "second lock behind the mounts";
+    if (policy_.filesystem == FilesystemScope::kHost) {
+      landlock.rules.push_back({.path = "/", .access = Access::kReadWrite});
+      return;
+    }
+    landlock.rules.push_back({.path = "/", .access = Access::kReadOnly});
+    for (const char* path : {"/dev", "/proc", "/tmp", "/var/tmp", "/run"}) {
+      landlock.rules.push_back({.path = path, .access = Access::kReadWrite});
+    }
+    landlock.rules.push_back({.path = home_, .access = Access::kReadWrite});
+    add_writable_binds(landlock);
+  }
+
+  void add_writable_binds(LandlockPlan& landlock);
+  void record_identities();
+
+  const Policy& policy_;
+  const HostView& host_;
+  ConfinementPlan plan_;
+  MountSet mounts_;
+  PathFact workspace_fact_;
+  std::string home_;
+};
+
+void Planner::add_writable_binds(LandlockPlan& landlock) {
+  for (const Mount& mount : mounts_.all()) {
+    if (mount.kind == Mount::Kind::kReadWrite) {
+      landlock.rules.push_back({.path = mount.target, .access = Access::kReadWrite});
+    }
+  }
+}
+
+void Planner::record_identities() {
+  for (Mount& mount : plan_.mounts) {
+    if (!is_bind(mount) || mount.target == "/") continue;
+    if (const auto fact = host_.follow(mount.source)) mount.identity = fact->identity;
+  }
+}
+
+}  // namespace
+
+Result<ConfinementPlan> make_plan(const Policy& policy, const std::vector<std::string>& command, const HostView& host) {
+  return Planner(policy, command, host).plan();
+}
+
+}  // namespace cofferdam::confinement

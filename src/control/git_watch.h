@@ -1,0 +1,24 @@
+// Notices that something tried to change a Git configuration that the run protects.
+#pragma once
+
+#include <string>
+
+#include "base/unique_fd.h"
+
+namespace cofferdam::control {
+
+// Watches for the lock file that Git makes before it rewrites its configuration. Git then reports only
+// "Device or resource busy"; with this the run can say why and which switch allows it.
+class GitConfigWatch {
+ public:
+  // An empty path watches nothing.
+  explicit GitConfigWatch(const std::string& lock_file);
+  // True when the lock file was made since the watch began.
+  bool triggered() const;
+
+ private:
+  std::string name_;
+  UniqueFd inotify_;
+};
+
+}  // namespace cofferdam::control

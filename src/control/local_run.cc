@@ -1,0 +1,343 @@
+#include "control/local_run.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+
+#include "base/strings.h"
+#include "confinement/cgroup.h"
+#include "confinement/linux_host_view.h"
+#include "confinement/planner.h"
+#include "confinement/sandbox.h"
+#include "control/git_watch.h"
+#include "control/home_files.h"
+#include "control/outcome_file.h"
+#include "control/placeholders.h"
+#include "control/run_egress.h"
+#include "control/run_folder.h"
+#include "control/terminal_relay.h"
+
+namespace cofferdam::control {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using confinement::ConfinementPlan;
+using confinement::Sandbox;
+using confinement::SandboxEvent;
+using domain::Outcome;
+
+// Between asking the command to end and ending it.
+constexpr std::chrono::seconds kGrace{10};
+// Between asking cofferdam-init to end everything and killing the sandbox from outside.
+constexpr std::chrono::seconds kHardGrace{2};
+
+constexpr std::array kForwardedSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr std::array kHandledSignals = {SIGWINCH, SIGTSTP, SIGCONT};
+
+bool asks_to_end(int signal_number) { return signal_number == SIGTERM || signal_number == SIGHUP; }
+
+// Signals that the run handles, as a descriptor; ignores broken pipes while it lives.
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : kForwardedSignals) sigaddset(&set, number);
+    for (const int number : kHandledSignals) sigaddset(&set, number);
+    ::sigprocmask(SIG_BLOCK, &set, &former_);
+    fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    broken_pipe_ = ::signal(SIGPIPE, SIG_IGN);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() {
+    ::signal(SIGPIPE, broken_pipe_);
+    ::sigprocmask(SIG_SETMASK, &former_, nullptr);
+  }
+  int fd() const { return fd_.get(); }
+  std::optional<int> next() const {
+    signalfd_siginfo information{};
+    if (::read(fd_.get(), &information, sizeof information) != sizeof information) return std::nullopt;
+    return static_cast<int>(information.ssi_signo);
+  }
+
+ private:
+  UniqueFd fd_;
+  sigset_t former_{};
+  sighandler_t broken_pipe_ = SIG_DFL;
+};
+
+// Follows a started sandbox to its end.
+class Watch {
+ public:
+  Watch(Sandbox& sandbox, TerminalRelay& terminal, const HomeFiles& home_files, const LocalRunRequest& request,
+        Messages& messages, const Signals& signals)
+      : sandbox_(sandbox),
+        terminal_(terminal),
+        home_files_(home_files),
+        request_(request),
+        messages_(messages),
+        signals_(signals) {}
+
+  Outcome follow() {
+    while (!gone_) {
+      std::vector<pollfd> watched = {{.fd = sandbox_.event_fd(), .events = POLLIN, .revents = 0},
+                                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
+      terminal_.add_to(watched);
+      if (::poll(watched.data(), watched.size(), milliseconds_to_deadline()) < 0 && errno != EINTR) break;
+      terminal_.serve(watched);
+      if (watched[1].revents != 0) serve_signals();
+      if (watched[0].revents != 0) serve_event();
+      serve_deadline();
+    }
+    terminal_.drain();
+    outcome_.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_);
+    return std::move(outcome_);
+  }
+
+ private:
+  enum class Stage : std::uint8_t { kRunning, kAsked, kKilled, kKilledHard };
+
+  int milliseconds_to_deadline() const {
+    if (!deadline_) return -1;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*deadline_ - Clock::now()).count();
+    return static_cast<int>(std::max<std::int64_t>(0, left) + 1);
+  }
+
+  void serve_signals() {
+    while (const auto number = signals_.next()) {
+      if (*number == SIGWINCH) {
+        terminal_.resize();
+      } else if (*number == SIGTSTP) {
+        sandbox_.signal(SIGTSTP);
+        stop_self();
+      } else if (*number == SIGCONT) {
+        continue;  // stop_self() goes on by itself
+      } else {
+        sandbox_.signal(*number);
+        if (asks_to_end(*number)) ask_to_end(false);
+      }
+    }
+  }
+
+  // Stops this process as its shell expects, and goes on with the command when the shell continues it.
+  void stop_self() {
+    terminal_.suspend();
+    ::raise(SIGSTOP);
+    terminal_.resume();
+    sandbox_.resume();
+  }
+
+  void ask_to_end(bool timed_out) {
+    if (stage_ != Stage::kRunning) return;
+    stage_ = Stage::kAsked;
+    timed_out_ = timed_out;
+    deadline_ = Clock::now() + kGrace;
+  }
+
+  void serve_deadline() {
+    if (!deadline_ || Clock::now() < *deadline_) return;
+    switch (stage_) {
+      case Stage::kRunning:
+        sandbox_.signal(SIGTERM);
+        sandbox_.signal(SIGCONT);
+        ask_to_end(true);
+        break;
+      case Stage::kAsked:
+        stage_ = Stage::kKilled;
+        sandbox_.kill_all();
+        deadline_ = Clock::now() + kHardGrace;
+        break;
+      case Stage::kKilled:
+        stage_ = Stage::kKilledHard;
+        sandbox_.kill_hard();
+        deadline_.reset();
+        break;
+      case Stage::kKilledHard:
+        break;
+    }
+  }
+
+  void serve_event() {
+    auto event = sandbox_.next_event();
+    if (!event || !*event) {
+      gone_ = true;
+      if (!decided_) lost();
+      return;
+    }
+    handle(**event);
+  }
+
+  void handle(SandboxEvent& event) {
+    switch (event.kind) {
+      case confinement::init::Event::kTerminal:
+        terminal_.attach(std::move(event.descriptor));
+        break;
+      case confinement::init::Event::kStarted:
+        started_ = true;
+        begin_ = Clock::now();
+        if (request_.policy.limits.wall_clock && !deadline_) deadline_ = begin_ + *request_.policy.limits.wall_clock;
+        break;
+      case confinement::init::Event::kStartFailed:
+        start_failed(event);
+        break;
+      case confinement::init::Event::kSetupFailed:
+        fail_to_start(Outcome::StartError::kSetup,
+                      {ErrorCode::kFailedPrecondition,
+                       "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
+        break;
+      case confinement::init::Event::kStopped:
+        stop_self();
+        break;
+      case confinement::init::Event::kFile:
+        bring_home(event);
+        break;
+      case confinement::init::Event::kEnded:
+        ended(event);
+        break;
+    }
+  }
+
+  void start_failed(const SandboxEvent& event) {
+    const bool missing = event.value == ENOENT || event.value == ENOTDIR;
+    const std::string why = missing ? "command not found in the sandbox" : std::strerror(event.value);
+    fail_to_start(missing ? Outcome::StartError::kNotFound : Outcome::StartError::kNotExecutable,
+                  {missing ? ErrorCode::kNotFound : ErrorCode::kPermissionDenied, printable(event.text) + ": " + why});
+  }
+
+  void ended(const SandboxEvent& event) {
+    Outcome outcome{.kind = event.signalled ? Outcome::Kind::kSignalled : Outcome::Kind::kExited, .value = event.value};
+    if (timed_out_) {
+      outcome.kind = Outcome::Kind::kTimedOut;
+    } else if (stage_ == Stage::kKilled) {
+      outcome.kind = Outcome::Kind::kCancelled;
+    }
+    decide(outcome);
+  }
+
+  // The sandbox went without a last word: killed from outside, or never built.
+  void lost() {
+    if (started_) {
+      decide({.kind = timed_out_ ? Outcome::Kind::kTimedOut : Outcome::Kind::kCancelled, .value = SIGKILL});
+      return;
+    }
+    fail_to_start(Outcome::StartError::kSetup, sandbox_.failure());
+  }
+
+  void fail_to_start(Outcome::StartError kind, const Error& error) {
+    if (decided_) return;
+    messages_.failure(error);
+    decide({.kind = Outcome::Kind::kStartFailed, .start_error = kind, .message = error.to_string()});
+  }
+
+  // The first word counts.
+  void decide(Outcome outcome) {
+    if (!decided_) outcome_ = std::move(outcome);
+    decided_ = true;
+  }
+
+  void bring_home(const SandboxEvent& event) {
+    const auto remark =
+        home_files_.bring_home(event.text, event.descriptor, !request_.policy.agent_settings_writable);
+    if (!remark) {
+      messages_.failure(remark.error());
+    } else if (!remark->empty()) {
+      messages_.note(*remark);
+    }
+  }
+
+  Sandbox& sandbox_;
+  TerminalRelay& terminal_;
+  const HomeFiles& home_files_;
+  const LocalRunRequest& request_;
+  Messages& messages_;
+  const Signals& signals_;
+
+  Outcome outcome_;
+  Clock::time_point begin_ = Clock::now();
+  std::optional<Clock::time_point> deadline_;
+  Stage stage_ = Stage::kRunning;
+  bool started_ = false;
+  bool timed_out_ = false;
+  bool decided_ = false;
+  bool gone_ = false;
+};
+
+Outcome setup_failed(const Error& error, Messages& messages) {
+  messages.failure(error);
+  return {.kind = Outcome::Kind::kStartFailed,
+          .start_error = Outcome::StartError::kSetup,
+          .message = error.to_string()};
+}
+
+Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home_files, const TerminalRelay& terminal,
+                              UniqueFd egress_channel, const confinement::Cgroup& cgroup) {
+  const confinement::SandboxDescriptors descriptors{.egress = egress_channel ? egress_channel.get() : -1};
+  return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
+}
+
+// Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
+Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::HostFacts& facts,
+                          const LocalRunRequest& request, Messages& messages, RunReport& report) {
+  const Signals signals;
+  ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
+  report.run_id = folder.run_id();
+  const std::string& run_id = report.run_id;
+  RETURN_IF_ERROR(folder.will_undo(
+      {.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits), .placeholders = plan.placeholders}));
+  RETURN_IF_ERROR(make_placeholders(plan.placeholders));
+  const std::vector<UniqueFd> locks = lock_protected(plan);
+  ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
+  ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
+  const GitConfigWatch git_watch(plan.git_config_lock);
+
+  ASSIGN_OR_RETURN(std::optional<egress::EgressProcess> egress,
+                   start_egress(plan, facts.environment, run_id, folder.path()));
+
+  TerminalRelay terminal;
+  ASSIGN_OR_RETURN(Sandbox sandbox,
+                   start_sandbox(plan, home_files, terminal, egress ? egress->take_channel() : UniqueFd(), cgroup));
+  Outcome outcome = Watch(sandbox, terminal, home_files, request, messages, signals).follow();
+  if (outcome.kind == Outcome::Kind::kSignalled && outcome.value == SIGKILL && cgroup.ran_out_of_memory()) {
+    outcome.kind = Outcome::Kind::kOutOfMemory;
+  }
+  if (egress) {
+    ASSIGN_OR_RETURN(report.egress, egress->finish());
+    tell_refusals(*report.egress, run_id, messages);
+  }
+  if (git_watch.triggered()) {
+    messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
+                  "`git push -u` do). --git-config writable allows it.");
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run_local(const LocalRunRequest& request, Messages& messages) {
+  RunReport report;
+  const auto host = confinement::LinuxHostView::create();
+  auto plan = host ? confinement::make_plan(request.policy, request.command, *host)
+                   : Result<ConfinementPlan>(host.error());
+  if (!plan) {
+    report.outcome = setup_failed(plan.error(), messages);
+  } else {
+    report.limits = plan->limits;
+    if (!plan->announcement.empty()) messages.note(plan->announcement);
+    for (const std::string& note : plan->notes) messages.note(note);
+    auto outcome = carry_out(*plan, host->facts(), request, messages, report);
+    report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
+  }
+  if (request.outcome_file.empty()) return report.outcome;
+  if (const Status written = write_outcome(request.outcome_file, report); !written) messages.failure(written.error());
+  return report.outcome;
+}
+
+}  // namespace cofferdam::control

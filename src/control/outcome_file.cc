@@ -1,0 +1,66 @@
+#include "control/outcome_file.h"
+
+#include <boost/json.hpp>
+
+#include "confinement/plan_text.h"
+#include "system/file.h"
+
+namespace cofferdam::control {
+namespace {
+
+namespace json = boost::json;
+using domain::Outcome;
+
+json::value when(bool applies, json::value value) { return applies ? std::move(value) : json::value(nullptr); }
+
+std::string_view name_of(Outcome::StartError error) {
+  switch (error) {
+    case Outcome::StartError::kNotFound:
+      return "not_found";
+    case Outcome::StartError::kNotExecutable:
+      return "not_executable";
+    case Outcome::StartError::kNone:
+    case Outcome::StartError::kSetup:
+      return "setup";
+  }
+  return "setup";
+}
+
+}  // namespace
+
+std::string outcome_json(const RunReport& report) {
+  const Outcome& outcome = report.outcome;
+  const auto is = [&](Outcome::Kind kind) { return outcome.kind == kind; };
+  json::object out;
+  out["run"] = report.run_id;
+  out["kind"] = domain::to_string(outcome.kind);
+  out["exit_code"] = domain::exit_code_of(outcome);
+  out["exited"] = when(is(Outcome::Kind::kExited), outcome.value);
+  out["signalled"] = when(is(Outcome::Kind::kSignalled) || is(Outcome::Kind::kCancelled), outcome.value);
+  out["timed_out"] = is(Outcome::Kind::kTimedOut);
+  out["out_of_memory"] = is(Outcome::Kind::kOutOfMemory);
+  out["cancelled"] = is(Outcome::Kind::kCancelled);
+  out["start_failed"] =
+      when(is(Outcome::Kind::kStartFailed),
+           json::object{{"reason", name_of(outcome.start_error)}, {"message", outcome.message}});
+  out["duration_ms"] = outcome.duration.count();
+  json::array limits;
+  for (const confinement::PlannedLimit& limit : report.limits) {
+    json::object entry;
+    entry["name"] = limit.name;
+    entry["value"] = confinement::number_text(limit.value);
+    entry["means"] = confinement::to_string(limit.means);
+    entry["requested"] = limit.requested;
+    entry["remark"] = limit.remark;
+    limits.push_back(std::move(entry));
+  }
+  out["limits"] = std::move(limits);
+  out["network"] = report.egress ? json::parse(egress::to_json(*report.egress)) : json::value(nullptr);
+  return json::serialize(out) + "\n";
+}
+
+Status write_outcome(const std::string& path, const RunReport& report) {
+  return in_context(system::replace_file(path, outcome_json(report), 0644), "write the outcome");
+}
+
+}  // namespace cofferdam::control

@@ -1,0 +1,29 @@
+// The outcome of a run as JSON, for programs that must not guess from a number.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "confinement/plan.h"
+#include "domain/outcome.h"
+#include "egress/config.h"
+
+namespace cofferdam::control {
+
+struct RunReport {
+  std::string run_id;
+  domain::Outcome outcome;
+  std::vector<confinement::PlannedLimit> limits;  // what was in force, and by what means
+  std::optional<egress::EgressSummary> egress;    // of a run behind the egress proxy
+};
+
+// Members: run, kind, exit_code (of `cofferdam run`), exited, signalled (signal number), timed_out, out_of_memory,
+// start_failed (kind and message), cancelled, duration_ms, limits,
+// network (the proxy's counts and refusals). What does not apply is null or false.
+std::string outcome_json(const RunReport& report);
+
+Status write_outcome(const std::string& path, const RunReport& report);
+
+}  // namespace cofferdam::control

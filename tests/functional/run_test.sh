@@ -1,0 +1,42 @@
+# The main promises of `cofferdam run`: what passes through, what is confined, how it ends.
+
+test_exit_code_and_streams_pass_through() {
+  run 7 sh -c 'echo to-stdout; echo to-stderr >&2; exit 7'
+  out_is to-stdout
+  err_has to-stderr
+}
+
+test_stdin_passes_through() {
+  printf 'one\ntwo\n' | "$cofferdam" run -- cat >"$scratch/out"
+  [ "$(cat "$scratch/out")" = "$(printf 'one\ntwo')" ] || fail "stdin was changed"
+}
+
+test_exit_codes_of_start_failures() {
+  run 127 no-such-program
+  err_has 'no-such-program'
+  echo text >plain
+  run 126 ./plain
+  expect 2 "$cofferdam" run true
+  err_has '--'
+}
+
+test_death_by_signal_is_reported() {
+  RUN_FLAGS=(--outcome "$scratch/outcome")
+  run 143 sh -c 'kill -TERM $$'
+  [ "$(jq -r .kind "$scratch/outcome")" = signalled ] || fail "outcome: $(cat "$scratch/outcome")"
+  [ "$(jq -r .signalled "$scratch/outcome")" = 15 ] || fail "outcome: $(cat "$scratch/outcome")"
+}
+
+test_workspace_is_writable_and_outside_is_absent() {
+  run 0 sh -c 'echo made > made-inside'
+  [ "$(cat made-inside)" = made ] || fail "the write did not reach the host"
+  run 1 cat "$scratch/outside/canary"
+  out_lacks canary-text
+  err_has 'No such file'
+}
+
+test_time_limit_ends_the_run() {
+  RUN_FLAGS=(--timeout 300ms --outcome "$scratch/outcome")
+  run 124 sleep 30
+  [ "$(jq -r .timed_out "$scratch/outcome")" = true ] || fail "outcome: $(cat "$scratch/outcome")"
+}
