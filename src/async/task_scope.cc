@@ -25,8 +25,13 @@ void TaskScope::cancel() {
 }
 
 Task<void> TaskScope::join() {
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  while (!tasks_.empty()) (void)co_await empty_.async_wait(kOutcome);
+  // The caller's cancellation state stays as it is: it belongs to everything the caller does afterwards.
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  while (!tasks_.empty()) {
+    (void)co_await empty_.async_wait(asio::bind_cancellation_slot(asio::cancellation_slot(), kOutcome));
+  }
+  co_await asio::this_coro::throw_if_cancelled(throws);
 }
 
 void TaskScope::ended(Tasks::iterator task, std::exception_ptr failure) {

@@ -34,6 +34,7 @@ constexpr std::size_t kReadBytes = 16 * 1024;
 // How long and how much a refused client may go on sending, so that it can read the answer before the reset.
 constexpr std::chrono::seconds kLingerTime{2};
 constexpr std::size_t kLingerBytes = 1024 * 1024;
+constexpr char kTlsHandshake = 0x16;
 // TLS alert, fatal, access_denied: clients then say so instead of "connection reset".
 constexpr std::string_view kTlsAccessDenied("\x15\x03\x01\x00\x02\x02\x31", 7);
 
@@ -125,6 +126,7 @@ class Session {
   Task<std::expected<Dialled, DialFailure>> dial_route(Route route, std::string host, std::uint16_t port);
 
   Task<void> tunnel(Socket& upstream, const Admission& admission, Decision& decision, Route route);
+  Task<bool> first_bytes_come(const Admission& admission, Decision& decision);
   Task<void> checked_up(Relay& relay, Socket& upstream, const Admission& admission, Decision& decision);
   Task<bool> read_more(std::size_t bound);
   Task<bool> tls_is_fine(const Admission& admission, Decision& decision);
@@ -341,14 +343,11 @@ Task<Session::Next> Session::forward_to_origin(RequestHead head, std::string raw
       co_return Next::kClose;
     case net::ExchangeResult::End::kBadRequestBody:
       decision.record.failure = "malformed_body";
-      co_await refuse(error_answer({.message = "The body of the request is malformed."}));
+      co_await refuse(error_answer({.message = "The request or its body is malformed."}));
       co_return Next::kClose;
-    case net::ExchangeResult::End::kBroken: {
-      // The client must not take half an answer for a whole one.
-      error_code ignored;
-      client_.set_option(asio::socket_base::linger(true, 0), ignored);
+    case net::ExchangeResult::End::kBroken:
+      reset_connection(client_);
       co_return Next::kClose;
-    }
   }
   co_return Next::kClose;
 }
@@ -443,12 +442,7 @@ Task<void> Session::open_tunnel(RequestHead head) {
 
 Task<void> Session::tunnel(Socket& upstream, const Admission& admission, Decision& decision, Route route) {
   if (admission.check == ContentCheck::kHttp || admission.check == ContentCheck::kHttpOrTls) {
-    const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
-    if (buffer_.empty() && !co_await read_more(kMaxHeadBytes)) {
-      if (limit.expired()) decision.deny("not_http", admission.rule);
-      co_return;
-    }
-    constexpr char kTlsHandshake = 0x16;
+    if (!co_await first_bytes_come(admission, decision)) co_return;
     if (admission.check == ContentCheck::kHttp || buffer_.front() != kTlsHandshake) {
       Pinned pinned{decision.record.host, decision.record.port, std::move(route), admission.rule};
       co_return co_await serve_pinned(std::move(upstream), std::move(pinned), decision);
@@ -466,11 +460,20 @@ Task<void> Session::tunnel(Socket& upstream, const Admission& admission, Decisio
   decision.record.bytes_down += relay.bytes_down;
 }
 
+// In a tunnel that must be HTTP the client speaks first, and in time.
+Task<bool> Session::first_bytes_come(const Admission& admission, Decision& decision) {
+  if (!buffer_.empty()) co_return true;
+  const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
+  if (co_await read_more(kMaxHeadBytes)) co_return true;
+  if (limit.expired()) decision.deny("not_http", admission.rule);
+  co_return false;
+}
+
 // The upward direction of a tunnel whose first bytes decide whether it may live. Downward already flows, so a
 // protocol in which the server speaks first is not held up.
 Task<void> Session::checked_up(Relay& relay, Socket& upstream, const Admission& admission, Decision& decision) {
   if (admission.check != ContentCheck::kNone && !co_await tls_is_fine(admission, decision)) {
-    if (relay.bytes_down == 0) (void)co_await send(std::string(kTlsAccessDenied));
+    if (relay.bytes_down == 0 && buffer_.starts_with(kTlsHandshake)) (void)co_await send(std::string(kTlsAccessDenied));
     error_code ignored;
     client_.shutdown(Socket::shutdown_send, ignored);
     upstream.close(ignored);
@@ -543,11 +546,15 @@ Task<void> Session::serve_direct(std::string host, std::uint16_t port) {
     decision.record.failure = route.error().reason;
     co_return;
   }
+  // The program may listen on the other address of localhost only; a rule for localhost covers both.
+  for (const IpAddress& other : {IpAddress::v4(0x7F000001), *IpAddress::parse("::1")}) {
+    const bool known = std::ranges::find(route->addresses, other) != route->addresses.end();
+    if (!known && env_.rules.vet(admission, other, port, {}).allowed) route->addresses.push_back(other);
+  }
   std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(*route), host, port);
   if (!dialled) {
     // Nobody listens there: the client sees a reset, the nearest to "connection refused" that is left.
-    error_code ignored;
-    client_.set_option(asio::socket_base::linger(true, 0), ignored);
+    reset_connection(client_);
     decision.record.failure = dialled.error().reason;
     co_return;
   }

@@ -83,6 +83,8 @@ class Exchange {
       co_return std::move(result_);
     }
     async::TaskScope scope(executor);
+    // A cancellation must not unwind this frame while the upload still uses it: operations then only fail.
+    co_await asio::this_coro::throw_if_cancelled(false);
     if (request_.has_body) {
       scope.spawn(send_request());
     } else {
@@ -92,6 +94,7 @@ class Exchange {
     // A response that is complete before the request is means that the origin does not want the rest.
     if (scope.size() > 0) scope.cancel();
     co_await scope.join();
+    co_await asio::this_coro::throw_if_cancelled(true);
     finish();
     co_return std::move(result_);
   }
