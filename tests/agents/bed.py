@@ -193,7 +193,7 @@ class Scene:
             "LOGNAME": "agent",
             "LANG": "C.UTF-8",
             "SHELL": "/bin/bash",
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{self.place.names}:/usr/local/bin:/usr/bin:/bin",
         }
         environment |= self.agent.variables(self.place)
         if ca:
@@ -211,7 +211,7 @@ class Scene:
 
     def confined(self, program, command, flags):
         """`command` under `cofferdam run`, as its user would write it."""
-        return [program, "run", "--profile", self.agent.profile, "--ro", self.place.packages, *flags, "--", *command]
+        return [program, "run", "--profile", self.agent.profile, *flags, "--", *command]
 
 
 class Finished:
