@@ -11,7 +11,8 @@ dev_help() {
   test [FILTER]          build and run the tests whose name matches
   test --all             the same with the real agents, the sanitizer build, a minute of each fuzzer, and lint
   test --asan | --tsan   the tests of that build only
-  bench local | egress   measure against the named competitors; results in bench/results/
+  bench local            measure beside the named competitors (start and egress); results in bench/results/
+  bench start | egress   one half of it
   fuzz NAME [SECONDS]    one fuzzer (default a minute)
   lint                   format, layers, headers, banned calls, shell scripts, promises
   format                 rewrite the sources as lint wants them
