@@ -226,7 +226,7 @@ complete -c cofferdam -n __cofferdam_needs_verb -l version -d 'Print the version
 std::string bash_completion() {
   std::string out = R"(# bash completion for cofferdam; made by `cofferdam completion bash`
 _cofferdam_reply() {
-  mapfile -t COMPREPLY < <(compgen "$@" -- "$cur")
+  mapfile -t COMPREPLY < <(compgen "$@" -- "$cur" | sort -u)
 }
 
 _cofferdam() {

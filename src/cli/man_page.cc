@@ -6,8 +6,14 @@
 namespace cofferdam::cli {
 namespace {
 
-// Text as man's formatter reads it: backslashes and hyphens are escaped, and no line starts with a control character.
-std::string escaped(std::string_view text) {
+// Text as man's formatter reads it: backslashes and hyphens are escaped, no line starts with a control character, and
+// an ellipsis is dots, which a terminal without UTF-8 can show.
+std::string escaped(std::string_view original) {
+  constexpr std::string_view kEllipsis = "…";
+  std::string text(original);
+  for (std::size_t at = text.find(kEllipsis); at != std::string::npos; at = text.find(kEllipsis, at)) {
+    text.replace(at, kEllipsis.size(), "...");
+  }
   std::string out;
   for (const char c : text) {
     if (c == '\\') {

@@ -207,8 +207,8 @@ constexpr std::array kSpecs = {
                 "workspace).",
                 apply_path<&S::working_directory>, nullptr},
     SettingSpec{"filesystem", Shape::kValue, Place::kTopLevel, true, "workspace|host", Completion::kWords, kFiles,
-                "workspace (default): only the workspace, the system's tools and what is granted can be seen. "
-                "host: your own view and rights.",
+                "What can be seen: workspace (default) only the workspace, the system's tools and what is granted; "
+                "host all that you can see, with your rights.",
                 apply_filesystem, nullptr},
     SettingSpec{"ro", Shape::kList, Place::kTopLevel, true, "PATH", Completion::kPath, kFiles,
                 "Let the command read PATH. May be repeated.", apply_grant<Access::kReadOnly>, nullptr},
@@ -232,8 +232,8 @@ constexpr std::array kSpecs = {
     SettingSpec{"allow-home", Shape::kSwitch, Place::kTopLevel, true, "", Completion::kNone, kFiles,
                 "Accept the home directory itself as the workspace.", apply_switch<&S::allow_home>, nullptr},
     SettingSpec{"network", Shape::kValue, Place::kTopLevel, true, "deny|allowlist|open", Completion::kWords, kNetwork,
-                "deny (default): nothing. allowlist: what --allow names, through a recording proxy. open: the host's "
-                "network, unfiltered.",
+                "What can be reached: deny (default) nothing; allowlist what --allow names, through a recording proxy; "
+                "open the host's network, unfiltered.",
                 apply_network, nullptr},
     SettingSpec{"allow", Shape::kList, Place::kTopLevel, true, "RULE", Completion::kNone, kNetwork,
                 "Allow a destination: HOST[:PORT], *.DOMAIN[:PORT], ADDRESS[:PORT] or CIDR[:PORT]. Means --network "
