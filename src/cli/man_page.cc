@@ -81,8 +81,8 @@ std::string exit_codes(std::string_view lines) {
   std::string out = ".SH EXIT STATUS\n";
   for (const std::string_view line : split(lines, '\n')) {
     const std::size_t gap = line.find("  ");
-    out += gap == std::string_view::npos ? escaped(line) + "\n"
-                                         : tagged(line.substr(0, gap), trimmed(line.substr(gap)));
+    out +=
+        gap == std::string_view::npos ? escaped(line) + "\n" : tagged(line.substr(0, gap), trimmed(line.substr(gap)));
   }
   return out;
 }
@@ -104,12 +104,14 @@ std::string see_also(std::string_view except) {
 std::string program_man_page(std::string_view version) {
   std::string out = header("cofferdam", "run commands of AI agents confined", version);
   out += ".SH SYNOPSIS\n\\fBcofferdam\\fR \\fIVERB\\fR [\\fIFLAGS\\fR] [\\-\\- \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]]\n";
-  out += ".SH DESCRIPTION\nRuns commands of AI agents, or any command, confined to a workspace and to the hosts it "
-         "was allowed.\n.SH VERBS\n";
+  out +=
+      ".SH DESCRIPTION\nRuns commands of AI agents, or any command, confined to a workspace and to the hosts it "
+      "was allowed.\n.SH VERBS\n";
   for (const Verb& verb : verbs()) out += tagged(verb.name, verb.summary);
   out += ".SH ENVIRONMENT\n";
   out += tagged("COFFERDAM_STATE_DIR", "Where runs record what they did (default: $XDG_STATE_HOME/cofferdam).");
-  out += tagged("COFFERDAM_UPSTREAM_PROXY", "An HTTP proxy that carries allowed connections on (default: HTTPS_PROXY).");
+  out +=
+      tagged("COFFERDAM_UPSTREAM_PROXY", "An HTTP proxy that carries allowed connections on (default: HTTPS_PROXY).");
   out += tagged("NO_COLOR", "When set, nothing is coloured.");
   return out + see_also("");
 }

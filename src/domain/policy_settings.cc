@@ -15,7 +15,9 @@ using Shape = SettingSpec::Shape;
 using Place = SettingSpec::Place;
 using Completion = SettingSpec::Completion;
 
-std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
+std::string quoted(std::string_view text) {
+  return "\"" + printable(text) + "\"";
+}
 
 Error invalid(const SettingSource& source, const std::string& what) {
   return {ErrorCode::kInvalidArgument, source.where + ": " + what};
@@ -226,8 +228,7 @@ constexpr std::array kSpecs = {
                 "Whether .git/config and .git/hooks may change (default: protected).",
                 apply_writable<&S::git_config_writable>, nullptr},
     SettingSpec{"agent-settings", Shape::kValue, Place::kTopLevel, true, "protected|writable", Completion::kWords,
-                kFiles,
-                "Whether settings, hooks, MCP and instruction files of agents may change (default: protected).",
+                kFiles, "Whether settings, hooks, MCP and instruction files of agents may change (default: protected).",
                 apply_writable<&S::agent_settings_writable>, nullptr},
     SettingSpec{"allow-home", Shape::kSwitch, Place::kTopLevel, true, "", Completion::kNone, kFiles,
                 "Accept the home directory itself as the workspace.", apply_switch<&S::allow_home>, nullptr},
@@ -283,7 +284,9 @@ constexpr std::array kSpecs = {
 
 }  // namespace
 
-std::span<const SettingSpec> setting_specs() { return kSpecs; }
+std::span<const SettingSpec> setting_specs() {
+  return kSpecs;
+}
 
 Status apply_flag(const SettingSpec& spec, PolicySettings& settings, std::string_view text,
                   const SettingSource& source) {
