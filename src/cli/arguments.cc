@@ -13,7 +13,9 @@ Error usage(std::string message, std::string hint) {
   return Error(ErrorCode::kInvalidArgument, std::move(message)).with_hint(std::move(hint));
 }
 
-std::string help_hint(const Verb& verb) { return "\"cofferdam " + std::string(verb.name) + " --help\" explains it."; }
+std::string help_hint(const Verb& verb) {
+  return "\"cofferdam " + std::string(verb.name) + " --help\" explains it.";
+}
 
 std::string flag_of(const OptionSpec& spec) {
   std::string names = "--" + std::string(spec.name);
@@ -50,9 +52,9 @@ Error unknown_option(const Verb& verb, std::string_view word) {
 
 Error unexpected_word(const Verb& verb, std::string_view word) {
   if (!verb.takes_command) return usage("unexpected argument \"" + std::string(word) + "\"", help_hint(verb));
-  return usage("\"" + std::string(word) + "\" stands before \"--\"",
-               "Write \"--\" before the command: cofferdam " + std::string(verb.name) + " [FLAGS] -- " +
-                   shell_quoted(word) + " …");
+  return usage("\"" + std::string(word) + "\" stands before \"--\"", "Write \"--\" before the command: cofferdam " +
+                                                                         std::string(verb.name) + " [FLAGS] -- " +
+                                                                         shell_quoted(word) + " …");
 }
 
 Status place_rest(const Verb& verb, const std::vector<std::string>& rest, Arguments& arguments) {

@@ -19,7 +19,9 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-bool is_normal(std::string_view path) { return domain::normalized_absolute(path) == path; }
+bool is_normal(std::string_view path) {
+  return domain::normalized_absolute(path) == path;
+}
 
 domain::Caller caller() {
   return {.current_directory = "/work/project",
