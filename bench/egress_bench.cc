@@ -2,7 +2,7 @@
 //
 //   egress_bench serve                           a server: prints its port, sends without end to who says "S"
 //   egress_bench stream PORT TARGET BYTES        one tunnel (PORT 0: none), reads BYTES, prints seconds
-//   egress_bench connects PORT TARGET SECONDS N  CONNECTs as fast as N clients can, prints how many succeeded
+//   egress_bench connects PORT TARGET SECONDS N STATUS  CONNECTs, N at once; prints how many were answered STATUS
 //   egress_bench idle PORT TARGET COUNT          opens COUNT tunnels, prints how many stand, waits for its input's end
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -145,29 +145,62 @@ int stream(int port, const std::string& target, std::uint64_t bytes) {
   return 0;
 }
 
-int connects(int port, const std::string& target, double seconds, int clients) {
-  std::vector<std::uint64_t> counts(static_cast<std::size_t>(clients));
-  std::vector<std::thread> threads;
+// One CONNECT in the making; `fd` -1 between two.
+struct Attempt {
+  int fd = -1;
+  std::string head;
+};
+
+// A reset leaves no TIME_WAIT behind, which would use up the ports of this machine within a second.
+void close_at_once(Attempt& attempt) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(attempt.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  ::close(attempt.fd);
+  attempt.fd = -1;
+  attempt.head.clear();
+}
+
+void begin(Attempt& attempt, std::size_t index, int poller, int port, const std::string& request) {
+  attempt.fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  // The listener's queue is long: this does not block.
+  if (::connect(attempt.fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) die("connect");
+  send_all(attempt.fd, request);
+  epoll_event wanted{.events = EPOLLIN, .data = {.u64 = index}};
+  ::epoll_ctl(poller, EPOLL_CTL_ADD, attempt.fd, &wanted);
+}
+
+// As many decisions as `clients` connections at once get, from one thread, so that the client costs little. `status`
+// is what every answer must be: 200 counts tunnels, 403 counts refusals.
+int connects(int port, const std::string& target, double seconds, int clients, std::string_view status) {
+  const std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n\r\n";
+  const int poller = ::epoll_create1(EPOLL_CLOEXEC);
+  std::vector<Attempt> attempts(static_cast<std::size_t>(clients));
+  for (std::size_t i = 0; i < attempts.size(); ++i) begin(attempts[i], i, poller, port, request);
+  std::uint64_t right = 0;
+  std::uint64_t wrong = 0;
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  for (std::uint64_t& count : counts) {
-    threads.emplace_back([&count, end, port, target] {
-      while (Clock::now() < end) {
-        const int tunnel = open_tunnel(port, target);
-        if (tunnel < 0) continue;
-        ++count;
-        // A reset leaves no TIME_WAIT behind, which would end the ports of this machine within a second.
-        const linger at_once{.l_onoff = 1, .l_linger = 0};
-        ::setsockopt(tunnel, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-        ::close(tunnel);
-      }
-    });
+  std::array<epoll_event, 64> events;
+  std::array<char, 2048> piece;
+  while (Clock::now() < end) {
+    const int count = ::epoll_wait(poller, events.data(), static_cast<int>(events.size()), 100);
+    for (int i = 0; i < count; ++i) {
+      const std::size_t index = events[static_cast<std::size_t>(i)].data.u64;
+      Attempt& attempt = attempts[index];
+      const ssize_t got = ::recv(attempt.fd, piece.data(), piece.size(), MSG_DONTWAIT);
+      if (got > 0) attempt.head.append(piece.data(), static_cast<std::size_t>(got));
+      if (got > 0 && !attempt.head.contains("\r\n\r\n")) continue;
+      ++(attempt.head.size() > 12 && attempt.head.compare(9, 3, status) == 0 ? right : wrong);
+      close_at_once(attempt);
+      begin(attempt, index, poller, port, request);
+    }
   }
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    threads[i].join();
-    total += counts[i];
+  if (wrong > right / 100) {
+    std::fprintf(stderr, "%llu answers were not %s\n", static_cast<unsigned long long>(wrong),
+                 std::string(status).c_str());
+    return 1;
   }
-  std::printf("%.1f\n", static_cast<double>(total) / seconds);
+  std::printf("%.1f\n", static_cast<double>(right) / seconds);
   return 0;
 }
 
@@ -198,10 +231,14 @@ int main(int argc, char** argv) {
   if (words.size() == 4 && words[0] == "stream") {
     return stream(std::atoi(words[1].c_str()), words[2], std::strtoull(words[3].c_str(), nullptr, 10));
   }
-  if (words.size() == 5 && words[0] == "connects") {
-    return connects(std::atoi(words[1].c_str()), words[2], std::atof(words[3].c_str()), std::atoi(words[4].c_str()));
+  if (words.size() == 6 && words[0] == "connects") {
+    return connects(std::atoi(words[1].c_str()), words[2], std::atof(words[3].c_str()), std::atoi(words[4].c_str()),
+                    words[5]);
   }
-  if (words.size() == 4 && words[0] == "idle") return idle(std::atoi(words[1].c_str()), words[2], std::atoi(words[3].c_str()));
-  std::fprintf(stderr, "usage: egress_bench serve | stream PORT TARGET BYTES | connects PORT TARGET SECONDS N | idle PORT TARGET COUNT\n");
+  if (words.size() == 4 && words[0] == "idle")
+    return idle(std::atoi(words[1].c_str()), words[2], std::atoi(words[3].c_str()));
+  std::fprintf(stderr,
+               "usage: egress_bench serve | stream PORT TARGET BYTES | connects PORT TARGET SECONDS N STATUS | idle "
+               "PORT TARGET COUNT\n");
   return 2;
 }

@@ -9,7 +9,7 @@ dev_run() {
   if [ "${1:-}" = -- ]; then
     shift
     [ $# -gt 0 ] || die "run: name a command after --"
-    cd "$caller_directory"
+    cd "$caller_directory" || die "the current directory is gone"
     exec "$cofferdam" run -- "$@"
   fi
   [ $# = 0 ] || die "run: write ./dev run, or ./dev run -- CMD ARGS…"

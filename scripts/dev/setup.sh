@@ -11,25 +11,25 @@ test_packages=(curl wget jq socat strace python3 python3-pip openssh-client open
 bench_packages=(tinyproxy-bin squid python3 npm)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck python3)
 
+# Node's tools may come from elsewhere; the package would only get in their way.
+is_there() {
+  [ "$1" != npm ] || ! command -v npm >/dev/null || return 0
+  dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'
+}
+
 install_packages() {
   local missing=() package
   for package in "$@"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+    is_there "$package" || missing+=("$package")
   done
-  # A machine may have a tool from elsewhere; its package would only get in the way.
-  for package in npm; do
-    ! command -v "$package" >/dev/null || missing=("${missing[@]/#$package/}")
-  done
-  local wanted=()
-  for package in "${missing[@]}"; do [ -z "$package" ] || wanted+=("$package"); done
-  [ ${#wanted[@]} = 0 ] && return
-  say "dev: installing ${wanted[*]}"
+  [ ${#missing[@]} = 0 ] && return
+  say "dev: installing ${missing[*]}"
   as_root apt-get update -qq >&2
   # A server that a test starts itself must not be started by its package.
-  as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends "${wanted[@]}" \
+  as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends "${missing[@]}" \
     >"${TMPDIR:-/tmp}/cofferdam-apt.$$" 2>&1 || {
     cat "${TMPDIR:-/tmp}/cofferdam-apt.$$" >&2
-    die "could not install ${wanted[*]}"
+    die "could not install ${missing[*]}"
   }
   rm -f "${TMPDIR:-/tmp}/cofferdam-apt.$$"
 }

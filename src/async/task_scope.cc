@@ -11,7 +11,9 @@ namespace cofferdam::async {
 TaskScope::TaskScope(Executor executor, BugReporter report_bug)
     : executor_(executor), report_bug_(std::move(report_bug)), empty_(executor, Clock::time_point::max()) {}
 
-TaskScope::~TaskScope() { assert(tasks_.empty()); }
+TaskScope::~TaskScope() {
+  assert(tasks_.empty());
+}
 
 void TaskScope::spawn(Task<void> task) {
   const auto entry = tasks_.emplace(tasks_.end());

@@ -47,7 +47,7 @@ class EgressProcess {
         direct_listeners_(std::move(direct_listeners)) {}
 
   system::ChildProcess child_;
-  UniqueFd life_;     // closing it asks the process to end
+  UniqueFd life_;  // closing it asks the process to end
   UniqueFd summary_;
   UniqueFd channel_;
   std::vector<domain::LoopbackForward> direct_listeners_;

@@ -49,10 +49,9 @@ void strip_hop_by_hop(http::fields& fields) {
     const bool essential = equals_ignoring_case(name, "host") || equals_ignoring_case(name, "content-length");
     if (!name.empty() && !essential) fields.erase(name);
   }
-  for (const http::field name :
-       {http::field::connection, http::field::keep_alive, http::field::proxy_connection, http::field::proxy_authorization,
-        http::field::proxy_authenticate, http::field::te, http::field::trailer, http::field::upgrade,
-        http::field::transfer_encoding}) {
+  for (const http::field name : {http::field::connection, http::field::keep_alive, http::field::proxy_connection,
+                                 http::field::proxy_authorization, http::field::proxy_authenticate, http::field::te,
+                                 http::field::trailer, http::field::upgrade, http::field::transfer_encoding}) {
     fields.erase(name);
   }
 }

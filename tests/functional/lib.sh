@@ -39,6 +39,19 @@ out_is() { [ "$(cat "$scratch/out")" = "$1" ] || { cat "$scratch/out" "$scratch/
 err_has() { grep -qF -- "$1" "$scratch/err" || { cat "$scratch/err"; fail "stderr lacks: $1"; }; }
 err_lacks() { ! grep -qF -- "$1" "$scratch/err" || { cat "$scratch/err"; fail "stderr has: $1"; }; }
 
+# The program of attempts (tests/support/attack.cc) at $ws/attack.
+with_attack() { install -m 0755 "$COFFERDAM_BIN/cofferdam-attack" "$ws/attack"; }
+# refused NAMES [ARGUMENT…]: inside, with RUN_FLAGS, each attempt is refused.
+refused() { run 0 ./attack "$@"; }
+# allowed NAME [ARGUMENT…]: the attempt succeeds inside; proves that the test itself can see the difference.
+allowed() { run 1 ./attack "$@"; }
+outcome() { jq -r "$1" "$scratch/outcome"; }
+outcome_is() { [ "$(outcome "$1")" = "$2" ] || fail "outcome $1 is not $2: $(cat "$scratch/outcome")"; }
+text_is() { [ "$2" = "$3" ] || fail "$1 is '$2', wanted '$3'"; }
+need() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
+# A python that a sandbox shows as well.
+need_python() { [ -x /usr/bin/python3 ] || skip "/usr/bin/python3 is missing"; }
+
 # wait_for SECONDS COMMAND…: until it succeeds.
 wait_for() {
   local tries=$(($1 * 20))
@@ -118,6 +131,7 @@ main() {
   make_repository "$ws"
   echo canary-text >"$scratch/outside/canary"
   cofferdam=$COFFERDAM_BIN/cofferdam
+  # shellcheck disable=SC1090 # the script under test
   if [ "$script" = - ]; then eval "$COFFERDAM_TEST_SCRIPT"; else . "$script"; fi
   cd "$ws"
   "$test"

@@ -108,10 +108,13 @@ TEST(BlockingPoolTest, RunsElsewhereAndResumesHere) {
   const std::thread::id here = std::this_thread::get_id();
   std::atomic<bool> elsewhere = false;
   Result<int> out = 0;
-  scope.spawn(run_job(pool, [&] {
-    elsewhere = std::this_thread::get_id() != here;
-    return 7;
-  }, out));
+  scope.spawn(run_job(
+      pool,
+      [&] {
+        elsewhere = std::this_thread::get_id() != here;
+        return 7;
+      },
+      out));
   loop.run();
   ASSERT_TRUE(out.has_value());
   EXPECT_EQ(*out, 7);
@@ -127,12 +130,15 @@ TEST(BlockingPoolTest, KeepsItsBounds) {
   BlockingPool pool(2, 3);
   std::vector<Result<int>> out(8, Result<int>(0));
   for (Result<int>& one : out) {
-    scope.spawn(run_job(pool, [&] {
-      most = std::max(most.load(), ++running);
-      while (!go) std::this_thread::sleep_for(milliseconds(1));
-      --running;
-      return 1;
-    }, one));
+    scope.spawn(run_job(
+        pool,
+        [&] {
+          most = std::max(most.load(), ++running);
+          while (!go) std::this_thread::sleep_for(milliseconds(1));
+          --running;
+          return 1;
+        },
+        one));
   }
   loop.poll();
   std::this_thread::sleep_for(milliseconds(20));
@@ -153,10 +159,13 @@ TEST(BlockingPoolTest, ACancelledCallerDoesNotWait) {
   bool joined = false;
   {
     BlockingPool pool(1, 4);
-    scope.spawn(run_job(pool, [go] {
-      while (!*go) std::this_thread::sleep_for(milliseconds(1));
-      return 1;
-    }, out));
+    scope.spawn(run_job(
+        pool,
+        [go] {
+          while (!*go) std::this_thread::sleep_for(milliseconds(1));
+          return 1;
+        },
+        out));
     loop.poll();
     outer.spawn(cancel_and_join(scope, joined));
     loop.restart();

@@ -112,7 +112,7 @@ TEST_F(EgressProcessTest, ServesAndTellsAtTheEnd) {
   const std::string log = contents(config_.log_path);
   EXPECT_THAT(log, HasSubstr("\"host\":\"evil.test\""));
   EXPECT_THAT(log, HasSubstr("\"bytes_up\":4,\"bytes_down\":4"));
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat(config_.log_path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0600U);
 }
@@ -126,7 +126,7 @@ TEST_F(EgressProcessTest, IsHardened) {
   EXPECT_THAT(status, HasSubstr("CapEff:\t0000000000000000"));
   EXPECT_THAT(status, HasSubstr("CapPrm:\t0000000000000000"));
   // Owned by root, not by the user of the process: the mark of an undumpable process.
-  struct stat memory {};
+  struct stat memory{};
   ASSERT_EQ(::stat((folder + "/mem").c_str(), &memory), 0);
   EXPECT_EQ(memory.st_uid, 0U);
   EXPECT_EQ(contents(folder + "/cmdline"), std::string("cofferdam-egress") + '\0');

@@ -53,7 +53,8 @@ TEST_F(ForwardTest, StripsWhatConcernsOneHopOnly) {
   start(origin);
   const std::string answer =
       ask("GET " + url(origin, "/a?b") +
-          " HTTP/1.1\r\nProxy-Connection: keep-alive\r\nProxy-Authorization: Basic c2VjcmV0\r\nTE: trailers\r\nKeep-Alive: 5\r\n"
+          " HTTP/1.1\r\nProxy-Connection: keep-alive\r\nProxy-Authorization: Basic c2VjcmV0\r\nTE: "
+          "trailers\r\nKeep-Alive: 5\r\n"
           "X-Kept: 1\r\nX-Named: 1\r\nUpgrade: h2c\r\nConnection: close, x-named, Host, content-length\r\n\r\n");
   EXPECT_THAT(answer, HasSubstr("GET /a?b HTTP/1.1\r\n"));
   EXPECT_THAT(answer, HasSubstr("Host: 127.0.0.1:" + std::to_string(origin.port()) + "\r\n"));
@@ -71,8 +72,10 @@ TEST_F(ForwardTest, DecidesEachRequestOfAConnectionOnItsOwn) {
   EXPECT_THAT(client.read_response(), HasSubstr("GET /1 "));
   client.send("GET http://evil.test/ HTTP/1.1\r\n\r\n");
   const std::string denied = client.read_response();
-  EXPECT_THAT(denied, AllOf(StartsWith("HTTP/1.1 403 Forbidden\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: "),
-                            HasSubstr("\"host\":\"evil.test\",\"port\":80")));
+  EXPECT_THAT(
+      denied,
+      AllOf(StartsWith("HTTP/1.1 403 Forbidden\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: "),
+            HasSubstr("\"host\":\"evil.test\",\"port\":80")));
   client.send("GET " + url(origin, "/2") + " HTTP/1.1\r\n\r\n");
   EXPECT_THAT(client.read_response(), HasSubstr("GET /2 "));
   EXPECT_EQ(origin.accepted(), 1);
@@ -81,8 +84,9 @@ TEST_F(ForwardTest, DecidesEachRequestOfAConnectionOnItsOwn) {
 TEST_F(ForwardTest, AnswersPipelinedRequestsInOrder) {
   Origin origin(mirror);
   start(origin);
-  const std::string answer = ask("GET " + url(origin, "/1") + " HTTP/1.1\r\n\r\nGET " + url(origin, "/2") +
-                                 " HTTP/1.1\r\n\r\nGET " + url(origin, "/3") + " HTTP/1.1\r\nConnection: close\r\n\r\n");
+  const std::string answer =
+      ask("GET " + url(origin, "/1") + " HTTP/1.1\r\n\r\nGET " + url(origin, "/2") + " HTTP/1.1\r\n\r\nGET " +
+          url(origin, "/3") + " HTTP/1.1\r\nConnection: close\r\n\r\n");
   const std::size_t first = answer.find("GET /1 ");
   const std::size_t second = answer.find("GET /2 ");
   const std::size_t third = answer.find("GET /3 ");
@@ -103,11 +107,13 @@ TEST_F(ForwardTest, StreamsBodiesUp) {
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   });
   start(origin);
-  EXPECT_THAT(ask("POST " + url(origin) + " HTTP/1.1\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n" + std::string(1'000'000, 'b')),
+  EXPECT_THAT(ask("POST " + url(origin) + " HTTP/1.1\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n" +
+                  std::string(1'000'000, 'b')),
               EndsWith("\r\n\r\nok"));
   EXPECT_EQ(got, std::string(1'000'000, 'b'));
   EXPECT_THAT(ask("POST " + url(origin) +
-                  " HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3;ext=1\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n"),
+                  " HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: "
+                  "chunked\r\n\r\n3;ext=1\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n"),
               EndsWith("\r\n\r\nok"));
   EXPECT_TRUE(got == "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n" || got == "5\r\nabcde\r\n0\r\n\r\n") << got;
 }
@@ -115,8 +121,11 @@ TEST_F(ForwardTest, StreamsBodiesUp) {
 TEST_F(ForwardTest, MalformedChunksAreRefused) {
   Origin origin([](Connection& connection) { connection.read_all(); });
   start(origin);
-  for (const char* body : {"zz\r\nabc\r\n0\r\n\r\n", "3\nabc\r\n0\r\n\r\n", "3\r\nabcd\r\n0\r\n\r\n", "-1\r\n\r\n", "ffffffffffffffffff\r\n"}) {
-    EXPECT_THAT(ask("POST " + url(origin) + " HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + body), StartsWith("HTTP/1.1 400")) << body;
+  for (const char* body : {"zz\r\nabc\r\n0\r\n\r\n", "3\nabc\r\n0\r\n\r\n", "3\r\nabcd\r\n0\r\n\r\n", "-1\r\n\r\n",
+                           "ffffffffffffffffff\r\n"}) {
+    EXPECT_THAT(ask("POST " + url(origin) + " HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + body),
+                StartsWith("HTTP/1.1 400"))
+        << body;
   }
 }
 
@@ -140,7 +149,8 @@ TEST_F(ForwardTest, EventsFlowAtOnce) {
   std::atomic<bool> go_on = false;
   Origin origin([&](Connection& connection) {
     connection.read_until("\r\n\r\n");
-    connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n");
+    connection.send(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n");
     while (!go_on) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     connection.send("9\r\ndata: 2\n\n\r\n0\r\n\r\n");
   });
@@ -162,7 +172,8 @@ TEST_F(ForwardTest, EveryKindOfEndOfABody) {
     client.send("GET " + url(origin) + " HTTP/1.1\r\n\r\n");
     EXPECT_THAT(client.read_all(), AllOf(HasSubstr("Connection: close\r\n"), EndsWith("\r\n\r\nuntil the end")));
   }
-  for (const char* bodiless : {"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n"}) {
+  for (const char* bodiless :
+       {"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n"}) {
     Origin origin(answer_with(bodiless));
     TestProxy proxy;
     proxy.allow("127.0.0.1:" + std::to_string(origin.port()));
@@ -205,10 +216,14 @@ TEST_F(ForwardTest, TellsWhyTheOriginDidNotAnswer) {
   for (const Origin* origin : {&garbage, &silent, &resets}) proxy_.allow("127.0.0.1:" + std::to_string(origin->port()));
   proxy_.allow("gone.test");
   proxy_.start();
-  EXPECT_THAT(ask("GET " + url(garbage) + " HTTP/1.1\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("bad_response")));
-  EXPECT_THAT(ask("GET " + url(silent) + " HTTP/1.1\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("upstream_closed")));
-  EXPECT_THAT(ask("GET " + url(resets) + " HTTP/1.1\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("upstream_closed")));
-  EXPECT_THAT(ask("GET http://gone.test/ HTTP/1.1\r\nConnection: close\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("nxdomain")));
+  EXPECT_THAT(ask("GET " + url(garbage) + " HTTP/1.1\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("bad_response")));
+  EXPECT_THAT(ask("GET " + url(silent) + " HTTP/1.1\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("upstream_closed")));
+  EXPECT_THAT(ask("GET " + url(resets) + " HTTP/1.1\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("upstream_closed")));
+  EXPECT_THAT(ask("GET http://gone.test/ HTTP/1.1\r\nConnection: close\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("nxdomain")));
 }
 
 TEST_F(ForwardTest, AnEarlyAnswerEndsAnUnfinishedUpload) {
@@ -241,12 +256,15 @@ TEST_F(ForwardTest, WebSocketsAreSwitchedThrough) {
   Origin origin([](Connection& connection) {
     const std::string head = connection.read_until("\r\n\r\n");
     if (!head.contains("Connection: Upgrade\r\n") || !head.contains("Upgrade: websocket\r\n")) return;
-    connection.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\nhi");
+    connection.send(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: "
+        "x\r\n\r\nhi");
     echo(connection);
   });
   start(origin);
   Connection client = Connection::to(proxy_.port());
-  client.send("GET " + url(origin) + " HTTP/1.1\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n");
+  client.send("GET " + url(origin) +
+              " HTTP/1.1\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n");
   EXPECT_THAT(client.read_until("\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 101"), HasSubstr("Sec-WebSocket-Accept: x")));
   EXPECT_EQ(client.read_exactly(2), "hi");
   client.send("frame");
@@ -256,7 +274,8 @@ TEST_F(ForwardTest, WebSocketsAreSwitchedThrough) {
 TEST_F(ForwardTest, AnUnaskedSwitchIsNotPassed) {
   Origin origin(answer_with("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nraw"));
   start(origin);
-  EXPECT_THAT(ask("GET " + url(origin) + " HTTP/1.1\r\n\r\n"), AllOf(StartsWith("HTTP/1.1 502"), Not(HasSubstr("raw"))));
+  EXPECT_THAT(ask("GET " + url(origin) + " HTTP/1.1\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 502"), Not(HasSubstr("raw"))));
 }
 
 TEST_F(ForwardTest, ALargeDownloadIsWhole) {
@@ -269,10 +288,13 @@ TEST_F(ForwardTest, ALargeDownloadIsWhole) {
 
 TEST_F(ForwardTest, MalformedRequestsGet400AndTheConnectionEnds) {
   proxy_.start();
-  for (const char* request : {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET https://a.com/ HTTP/1.1\r\n\r\n", "GET http://a.com/ HTTP/1.1\n\n",
-                              "POST http://a.com/ HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET http://b/ HTTP/1.1\r\n\r\n"}) {
+  for (const char* request :
+       {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET https://a.com/ HTTP/1.1\r\n\r\n", "GET http://a.com/ HTTP/1.1\n\n",
+        "POST http://a.com/ HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET http://b/ "
+        "HTTP/1.1\r\n\r\n"}) {
     const std::string answer = ask(request);
-    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"), EndsWith("}}\n"))) << request;
+    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"), EndsWith("}}\n")))
+        << request;
     EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << "a second answer to one request";
   }
   EXPECT_THAT(ask("GET http://a.com/" + std::string(20'000, 'x') + " HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 431"));

@@ -19,7 +19,8 @@ using ::testing::Not;
 TEST(ConfigTest, RulesSurviveTheJourney) {
   EgressConfig config;
   config.run_id = "r\"1";
-  for (const char* text : {"example.com", "*.example.com:8443/raw", "localhost:5432", "10.0.0.0/8", "[fd00::]/8:22", "[::1]:80"}) {
+  for (const char* text :
+       {"example.com", "*.example.com:8443/raw", "localhost:5432", "10.0.0.0/8", "[fd00::]/8:22", "[::1]:80"}) {
     config.allow.push_back(*domain::parse_network_rule(text));
   }
   config.allow[0].trusted = true;
@@ -135,8 +136,9 @@ TEST(UpstreamProxyTest, ReadsUrls) {
 }
 
 TEST(UpstreamProxyTest, ErrorsDoNotTellSecrets) {
-  for (const char* url : {"https://u:hunter2@proxy:1", "socks5://u:hunter2@proxy", "http://u:hunter2@:80", "http://u:hunter2@proxy:0",
-                          "http://u:hunter2@proxy:99999", "http://u:hunter2@proxy/path", "http://u:hunter2%zz@proxy", "http://u:hunter2@pr oxy"}) {
+  for (const char* url : {"https://u:hunter2@proxy:1", "socks5://u:hunter2@proxy", "http://u:hunter2@:80",
+                          "http://u:hunter2@proxy:0", "http://u:hunter2@proxy:99999", "http://u:hunter2@proxy/path",
+                          "http://u:hunter2%zz@proxy", "http://u:hunter2@pr oxy"}) {
     const Result<UpstreamProxy> parsed = parse_upstream_proxy(url);
     ASSERT_FALSE(parsed.has_value()) << url;
     EXPECT_THAT(parsed.error().to_string() + parsed.error().hint(), Not(HasSubstr("hunter2")));

@@ -17,7 +17,9 @@ using ::testing::StartsWith;
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection Established\r\n\r\n";
 
-std::string local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
+std::string local(std::uint16_t port) {
+  return "127.0.0.1:" + std::to_string(port);
+}
 
 TEST(TunnelTest, CarriesBytesBothWays) {
   Origin origin(echo);
@@ -56,15 +58,17 @@ TEST(TunnelTest, RefusesWithTheKnownBodyAndMembers) {
   const std::string answer = proxy.connect("other.org:443").second;
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: application/json; "
                                  "charset=utf-8\r\nContent-Length: "));
-  EXPECT_THAT(answer, HasSubstr("\r\n\r\n{\"error\":{\"code\":\"network_target_denied\",\"message\":\"Network target denied by "
-                                "Paperclip sandbox policy.\",\"host\":\"other.org\",\"port\":443,\"rule\":\"no rule\""));
+  EXPECT_THAT(answer,
+              HasSubstr("\r\n\r\n{\"error\":{\"code\":\"network_target_denied\",\"message\":\"Network target denied by "
+                        "Paperclip sandbox policy.\",\"host\":\"other.org\",\"port\":443,\"rule\":\"no rule\""));
   EXPECT_THAT(answer, testing::EndsWith("}}\n"));
   EXPECT_THAT(proxy.connect("bad.example.com:443").second, HasSubstr("\"rule\":\"bad.example.com\""));
   (void)proxy.connect("other.org:443");
   const EgressSummary summary = proxy.stop();
   EXPECT_EQ(summary.denied, 3U);
-  EXPECT_THAT(summary.refused, ElementsAre(RefusedDestination{"other.org", 443, "no_rule", "", 2},
-                                           RefusedDestination{"bad.example.com", 443, "denied_by_rule", "bad.example.com", 1}));
+  EXPECT_THAT(summary.refused,
+              ElementsAre(RefusedDestination{"other.org", 443, "no_rule", "", 2},
+                          RefusedDestination{"bad.example.com", 443, "denied_by_rule", "bad.example.com", 1}));
   EXPECT_EQ(proxy.resolver.asked, 0);
   EXPECT_EQ(std::ranges::count(proxy.log_text(), '\n'), 3);
 }
@@ -91,19 +95,25 @@ TEST(TunnelTest, AnswersFailuresWithAReason) {
   proxy.resolver.fail("silent.test", "silent");
   proxy.resolver.fail("slow-dns.test", "dns_timeout");
   proxy.start();
-  EXPECT_THAT(proxy.connect(local(closed)).second, AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("\"reason\":\"connection_refused\"")));
-  EXPECT_THAT(proxy.connect("gone.test:443").second, AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("\"reason\":\"nxdomain\"")));
-  EXPECT_THAT(proxy.connect("silent.test:443").second, AllOf(StartsWith("HTTP/1.1 504"), HasSubstr("\"reason\":\"dns_timeout\"")));
-  EXPECT_THAT(proxy.connect("slow-dns.test:443").second, AllOf(StartsWith("HTTP/1.1 504"), HasSubstr("\"reason\":\"dns_timeout\"")));
+  EXPECT_THAT(proxy.connect(local(closed)).second,
+              AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("\"reason\":\"connection_refused\"")));
+  EXPECT_THAT(proxy.connect("gone.test:443").second,
+              AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("\"reason\":\"nxdomain\"")));
+  EXPECT_THAT(proxy.connect("silent.test:443").second,
+              AllOf(StartsWith("HTTP/1.1 504"), HasSubstr("\"reason\":\"dns_timeout\"")));
+  EXPECT_THAT(proxy.connect("slow-dns.test:443").second,
+              AllOf(StartsWith("HTTP/1.1 504"), HasSubstr("\"reason\":\"dns_timeout\"")));
   EXPECT_EQ(proxy.stop().failed, 4U);
 }
 
 TEST(TunnelTest, RefusesPrivateAnswersOfAllowedNames) {
   TestProxy proxy;
   const std::pair<std::string_view, std::string_view> kCases[] = {
-      {"127.0.0.1", "address_loopback"},      {"169.254.169.254", "address_metadata"}, {"10.0.0.7", "address_private"},
-      {"::ffff:127.0.0.1", "address_loopback"}, {"64:ff9b::7f00:1", "address_loopback"}, {"::1", "address_loopback"},
-      {"100.64.3.4", "address_carrier-grade"},  {"0.0.0.0", "address_unspecified"},      {"fd00::1", "address_unique-local"}};
+      {"127.0.0.1", "address_loopback"},       {"169.254.169.254", "address_metadata"},
+      {"10.0.0.7", "address_private"},         {"::ffff:127.0.0.1", "address_loopback"},
+      {"64:ff9b::7f00:1", "address_loopback"}, {"::1", "address_loopback"},
+      {"100.64.3.4", "address_carrier-grade"}, {"0.0.0.0", "address_unspecified"},
+      {"fd00::1", "address_unique-local"}};
   int index = 0;
   for (const auto& [address, reason] : kCases) {
     const std::string name = "n" + std::to_string(index++) + ".test";
@@ -366,7 +376,8 @@ class WellKnownPortTest : public testing::Test {
   bool start(std::uint16_t port, Origin::Handler handler, std::string_view rule) {
     // An address of its own for each process, so that tests may run side by side.
     const int id = ::getpid();
-    address_ = "127." + std::to_string(1 + id / 65536 % 250) + "." + std::to_string(id / 256 % 256) + "." + std::to_string(1 + id % 250);
+    address_ = "127." + std::to_string(1 + id / 65536 % 250) + "." + std::to_string(id / 256 % 256) + "." +
+               std::to_string(1 + id % 250);
     origin_ = std::make_unique<Origin>(std::move(handler), address_, port);
     if (!origin_->ok()) return false;
     proxy_.allow(rule, true);
@@ -418,7 +429,8 @@ TEST_F(WellKnownPortTest, Port80CarriesPlainHttpToThatHostOnly) {
   {
     auto [client, answer] = proxy_.connect("api.test:80");
     client.send("GET /one HTTP/1.1\r\nHost: api.test\r\n\r\n");
-    EXPECT_THAT(client.read_response(), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("GET /one HTTP/1.1\r\nHost: api.test\r\n")));
+    EXPECT_THAT(client.read_response(),
+                AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("GET /one HTTP/1.1\r\nHost: api.test\r\n")));
     client.send("GET /two HTTP/1.1\r\nHost: API.TEST:80\r\n\r\n");
     EXPECT_THAT(client.read_response(), HasSubstr("GET /two HTTP/1.1\r\n"));
     EXPECT_EQ(origin_->accepted(), 1);
@@ -505,7 +517,8 @@ TEST(ListenerPurposeTest, ReadsTheChannelsMessages) {
   ASSERT_TRUE(direct.has_value());
   EXPECT_EQ(std::get<DirectListener>(*direct).port, 5432);
   EXPECT_TRUE(parse_listener_purpose("direct ::1 5432").has_value());
-  for (const std::string_view text : {"", "Proxy", "proxy ", "direct", "direct 127.0.0.1", "direct 10.0.0.1 5", "direct a.com 5", "direct 127.0.0.1 0", "direct 127.0.0.1 5 6"}) {
+  for (const std::string_view text : {"", "Proxy", "proxy ", "direct", "direct 127.0.0.1", "direct 10.0.0.1 5",
+                                      "direct a.com 5", "direct 127.0.0.1 0", "direct 127.0.0.1 5 6"}) {
     EXPECT_FALSE(parse_listener_purpose(text).has_value()) << text;
   }
 }
@@ -526,7 +539,8 @@ TEST(UpstreamTest, EverythingGoesThroughTheOperatorsProxy) {
   EXPECT_EQ(client.read_exactly(5), "first");
   client.send("ping");
   EXPECT_EQ(client.read_exactly(4), "ping");
-  EXPECT_EQ(seen, "CONNECT far.test:9000 HTTP/1.1\r\nHost: far.test:9000\r\nProxy-Authorization: Basic dXNlcjpwQHNz\r\n\r\n");
+  EXPECT_EQ(seen,
+            "CONNECT far.test:9000 HTTP/1.1\r\nHost: far.test:9000\r\nProxy-Authorization: Basic dXNlcjpwQHNz\r\n\r\n");
   EXPECT_EQ(proxy.resolver.asked, 0);
   client.close();
   proxy.stop();

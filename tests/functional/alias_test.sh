@@ -1,0 +1,95 @@
+# Aliases: a directory of the workspace at another path, never anything outside it (G3).
+
+test_alias_shows_the_workspace() {
+  RUN_FLAGS=(--alias /app=.)
+  run 0 sh -c 'cat /app/file && echo x > /app/made'
+  out_is content
+  [ -e made ] || fail "not the workspace"
+}
+
+test_alias_of_a_part() {
+  mkdir part
+  RUN_FLAGS=(--alias "/srv/part=part" --alias "$scratch/elsewhere=part")
+  run 0 sh -c "echo x > /srv/part/made && cat $scratch/elsewhere/made"
+  [ -e part/made ] || fail "not the part"
+}
+
+test_g03_alias_target_that_is_a_link() {
+  ln -s "$scratch/outside" part
+  RUN_FLAGS=(--alias /app=part)
+  run 125 cat /app/canary
+  err_has 'symbolic link'
+  rm part
+  mkdir real
+  ln -s ../../outside real/deep
+  RUN_FLAGS=(--alias /app=real/deep)
+  run 125 cat /app/canary
+}
+
+test_g03_alias_target_swapped_during_the_start() {
+  mkdir part real
+  need_python
+  serve swapper /usr/bin/python3 -c '
+import os, sys, time
+end = time.time() + 25
+ws, outside = sys.argv[1], sys.argv[2]
+os.symlink(outside, ws + "/link")
+os.chdir(ws)
+while time.time() < end:
+    try:
+        os.rename("part", "real-part"); os.rename("link", "part")
+        time.sleep(0.0005)
+        os.rename("part", "link"); os.rename("real-part", "part")
+        time.sleep(0.0005)
+    except OSError:
+        pass
+' "$ws" "$scratch/outside"
+  local index code started=0
+  for index in $(seq 1 60); do
+    code=0
+    "$cofferdam" run --alias /app=part -- sh -c 'cat /app/canary; echo pwned > /app/pwned' >"$scratch/out" 2>"$scratch/err" || code=$?
+    [ "$code" != 0 ] || started=$((started + 1))
+    out_lacks canary-text
+    [ ! -e "$scratch/outside/pwned" ] || fail "written outside, attempt $index"
+  done
+  kill "${servers[0]}"
+  wait "${servers[0]}" 2>/dev/null || true
+}
+
+test_g03_grant_swapped_during_the_start() {
+  mkdir part
+  need_python
+  serve swapper /usr/bin/python3 -c '
+import os, sys, time
+end = time.time() + 25
+os.chdir(sys.argv[1])
+os.symlink(sys.argv[2], "link")
+while time.time() < end:
+    try:
+        os.rename("part", "real-part"); os.rename("link", "part")
+        os.rename("part", "link"); os.rename("real-part", "part")
+    except OSError:
+        pass
+' "$ws" "$scratch/outside"
+  local index
+  for index in $(seq 1 60); do
+    "$cofferdam" run --ro part -- sh -c 'cat part/canary link/canary real-part/canary' >"$scratch/out" 2>"$scratch/err" || true
+    out_lacks canary-text
+  done
+  kill "${servers[0]}"
+  wait "${servers[0]}" 2>/dev/null || true
+}
+
+test_alias_places_are_checked() {
+  local place code
+  for place in / /usr /usr/bin /etc /proc /proc/1 /dev/x /sys /run/x /bin "$ws" "$ws/sub" "$HOME" "$scratch"; do
+    code=0
+    "$cofferdam" run --alias "$place=." -- true 2>"$scratch/err" || code=$?
+    [ "$code" = 125 ] || [ "$code" = 2 ] || fail "alias at $place: exit $code"
+  done
+  for place in /app=../outside /app=/etc "/app=$scratch/outside"; do
+    code=0
+    "$cofferdam" run --alias "$place" -- true 2>"$scratch/err" || code=$?
+    [ "$code" = 125 ] || [ "$code" = 2 ] || fail "alias $place: exit $code"
+  done
+}
