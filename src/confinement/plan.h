@@ -48,6 +48,7 @@ struct Mount {
 struct Placeholder {
   std::string path;
   bool is_directory = false;
+  std::string content;  // of a file; no NUL
 };
 
 struct Identity {

@@ -284,10 +284,9 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
 }
 
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
-Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::HostFacts& facts,
+Result<Outcome> carry_out(RunFolder& folder, const ConfinementPlan& plan, const confinement::HostFacts& facts,
                           const LocalRunRequest& request, Messages& messages, RunReport& report) {
   const Signals signals;
-  ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
   report.run_id = folder.run_id();
   const std::string& run_id = report.run_id;
   RETURN_IF_ERROR(folder.will_undo(
@@ -319,22 +318,23 @@ Result<Outcome> carry_out(const ConfinementPlan& plan, const confinement::HostFa
   return outcome;
 }
 
+Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& messages, RunReport& report) {
+  // Sweeps first: what a dead run left in the workspace would be planned with as if it were the user's.
+  ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
+  ASSIGN_OR_RETURN(const confinement::LinuxHostView host, confinement::LinuxHostView::create());
+  ASSIGN_OR_RETURN(const ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
+  report.limits = plan.limits;
+  if (!plan.announcement.empty()) messages.note(plan.announcement);
+  for (const std::string& note : plan.notes) messages.note(note);
+  return carry_out(folder, plan, host.facts(), request, messages, report);
+}
+
 }  // namespace
 
 Outcome run_local(const LocalRunRequest& request, Messages& messages) {
   RunReport report;
-  const auto host = confinement::LinuxHostView::create();
-  auto plan = host ? confinement::make_plan(request.policy, request.command, *host)
-                   : Result<ConfinementPlan>(host.error());
-  if (!plan) {
-    report.outcome = setup_failed(plan.error(), messages);
-  } else {
-    report.limits = plan->limits;
-    if (!plan->announcement.empty()) messages.note(plan->announcement);
-    for (const std::string& note : plan->notes) messages.note(note);
-    auto outcome = carry_out(*plan, host->facts(), request, messages, report);
-    report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
-  }
+  auto outcome = plan_and_carry_out(request, messages, report);
+  report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
   if (request.outcome_file.empty()) return report.outcome;
   if (const Status written = write_outcome(request.outcome_file, report); !written) messages.failure(written.error());
   return report.outcome;

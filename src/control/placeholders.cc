@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "domain/path.h"
+#include "system/file.h"
 
 namespace cofferdam::control {
 namespace {
@@ -40,6 +41,7 @@ Status make(const Placeholder& placeholder) {
     if (!file && errno != EEXIST) {
       return Error::from_errno(errno, "make a placeholder for the protected " + placeholder.path);
     }
+    if (file) RETURN_IF_ERROR(in_context(system::write_all(file.get(), placeholder.content), placeholder.path));
   }
   // A run started by root gives it to the owner of the tree.
   struct stat status{};
@@ -47,6 +49,14 @@ Status make(const Placeholder& placeholder) {
     (void)!::fchownat(directory.get(), name.c_str(), status.st_uid, status.st_gid, AT_SYMLINK_NOFOLLOW);
   }
   return {};
+}
+
+// Empty: the run that made it did not come to writing it.
+bool is_as_made(int file, const struct stat& status, const Placeholder& placeholder) {
+  if (status.st_size == 0) return true;
+  if (static_cast<std::size_t>(status.st_size) != placeholder.content.size()) return false;
+  const auto content = system::read_up_to(file, placeholder.content.size());
+  return content && *content == placeholder.content;
 }
 
 // True when it is gone or must stay for good; false when another run uses it.
@@ -61,7 +71,7 @@ bool remove(const Placeholder& placeholder) {
   if (::flock(entry.get(), LOCK_EX | LOCK_NB) != 0) return false;
   if (placeholder.is_directory) {
     ::unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR);  // fails when somebody has filled it
-  } else if (S_ISREG(status.st_mode) && status.st_size == 0) {
+  } else if (S_ISREG(status.st_mode) && is_as_made(entry.get(), status, placeholder)) {
     ::unlinkat(directory.get(), name.c_str(), 0);
   }
   return true;

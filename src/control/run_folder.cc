@@ -67,7 +67,7 @@ std::string encode(const UndoList& list) {
     field(path);
   }
   for (const confinement::Placeholder& placeholder : list.placeholders) {
-    field(placeholder.is_directory ? "directory" : "file");
+    field(placeholder.is_directory ? "directory" : "file" + placeholder.content);
     field(placeholder.path);
   }
   return out;
@@ -82,7 +82,10 @@ UndoList decode(std::string_view bytes) {
     if (fields[index] == "cgroup") {
       list.cgroups.push_back(path);
     } else {
-      list.placeholders.push_back({.path = path, .is_directory = fields[index] == "directory"});
+      const bool is_file = fields[index].starts_with("file");
+      list.placeholders.push_back({.path = path,
+                                   .is_directory = !is_file,
+                                   .content = is_file ? std::string(fields[index].substr(4)) : std::string()});
     }
   }
   return list;

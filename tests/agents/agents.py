@@ -48,6 +48,8 @@ class Agent:
     # orders the next time (must not be plantable).
     sessions: str = ""
     orders: str = ""
+    # It runs its tools in a sandbox of its own, and this is in the result of the first step because of that.
+    own_sandbox: str = ""
     copied: str = ""  # a file in the home directory itself that must be there afterwards
     acp: bool = False  # driven by the ACP client instead of a prompt
 
@@ -72,6 +74,10 @@ def _claude_variables(place):
 
 _CLAUDE_HOME = {"sessions": ".claude/projects", "orders": ".claude/hooks/planted.sh",
                 "copied": ".claude.json"}  # fmt: skip
+
+
+def _claude_sandboxed(place):
+    return [*_claude_command(place), "--settings", json.dumps({"sandbox": {"enabled": True}})]
 
 
 def _claude_command(place):
@@ -184,10 +190,21 @@ AGENTS = {
         variables=_codex_variables,
         **_CODEX_HOME,
     ),
+    "claude_sandboxed": Agent(
+        profile="claude_local",
+        program=_CLAUDE,
+        own_sandbox=".bash_profile: can only add regular files",
+        command=_claude_sandboxed,
+        files=_claude_settings,
+        variables=_claude_variables,
+        profiled=_CLAUDE_PROFILED,
+        **_CLAUDE_HOME,
+    ),
     # Codex inside its own sandbox inside ours, with the settings of Paperclip's adapter.
     "codex_sandboxed": Agent(
         profile="codex_local",
         program="@openai/codex/bin/codex.js",
+        own_sandbox="index.lock': Read-only file system",
         command=_codex("--sandbox", "workspace-write", "-c", "sandbox_workspace_write.network_access=true"),
         files=_codex_settings,
         variables=_codex_variables,
