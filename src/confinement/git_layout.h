@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -28,11 +29,16 @@ struct GitLayout {
   struct Protected {
     std::string path;
     bool is_directory = false;
+    std::string absent_content;  // what the file holds while it stands in for an absent one
   };
   std::vector<Protected> protected_paths;
   std::string config_lock;   // the lock file that a change of the configuration makes
-  std::string exclude_file;  // .git/info/exclude, when there is one
+  std::string exclude_file;  // info/exclude of the repository, whether it exists or not
 };
+
+// Every value of `section.key` in a Git configuration file, in order, whatever the sub-section. Enough of the format
+// for paths: one line each, quoted or not, comments cut off.
+std::vector<std::string> git_config_values(std::string_view config, std::string_view section, std::string_view key);
 
 // Fails when the pointer is forged, names a missing place or passes through symbolic links.
 Result<GitLayout> read_git_layout(const HostView& host, const std::string& workspace);

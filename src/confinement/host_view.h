@@ -56,6 +56,8 @@ class HostView {
   virtual const HostFacts& facts() const = 0;
   virtual std::optional<PathFact> inspect(const std::string& path) const = 0;  // no follow of the last component
   virtual std::optional<PathFact> follow(const std::string& path) const = 0;
+  // Of the file that the path names without any symbolic link on the way; nothing when there is one.
+  virtual std::optional<PathFact> inspect_without_links(const std::string& path) const = 0;
   virtual std::optional<std::string> real_path(const std::string& path) const = 0;
   virtual std::optional<std::string> read_link(const std::string& path) const = 0;
   // At most `limit` names, in any order; empty when it cannot be read.

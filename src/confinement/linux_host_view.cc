@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -79,19 +80,34 @@ Result<LinuxHostView> LinuxHostView::create() {
   return view;
 }
 
+bool LinuxHostView::is_hidden(const std::string& path) const {
+  return std::ranges::any_of(hidden_, [&](const std::string& hidden) { return domain::is_inside(path, hidden); });
+}
+
 std::optional<PathFact> LinuxHostView::inspect(const std::string& path) const {
+  if (is_hidden(path)) return std::nullopt;
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
   return fact_of(status);
 }
 
 std::optional<PathFact> LinuxHostView::follow(const std::string& path) const {
+  if (is_hidden(path)) return std::nullopt;
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   return fact_of(status);
 }
 
+std::optional<PathFact> LinuxHostView::inspect_without_links(const std::string& path) const {
+  if (is_hidden(path)) return std::nullopt;
+  const UniqueFd file = system::open_without_links(path, O_PATH);
+  struct stat status{};
+  if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
+  return fact_of(status);
+}
+
 std::optional<std::string> LinuxHostView::real_path(const std::string& path) const {
+  if (is_hidden(path)) return std::nullopt;
   const std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr), &::free);
   if (!resolved) return std::nullopt;
   return std::string(resolved.get());
@@ -118,6 +134,7 @@ std::vector<std::string> LinuxHostView::list(const std::string& directory, std::
 }
 
 std::optional<std::string> LinuxHostView::read_file(const std::string& path, std::size_t limit) const {
+  if (is_hidden(path)) return std::nullopt;
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) return std::nullopt;
   auto content = system::read_up_to(file.get(), limit);

@@ -29,6 +29,27 @@ void MountSet::add_unless_present(Mount mount) {
   if (std::ranges::find(mounts_, mount.target, &Mount::target) == mounts_.end()) mounts_.push_back(std::move(mount));
 }
 
+Status MountSet::add_under_other_name(Mount mount) {
+  const std::string tree = mount.source;
+  const Mount* around = covering(tree);
+  if (around != nullptr && around->kind == Mount::Kind::kReadOnly && around->guards) {
+    mount.kind = Mount::Kind::kReadOnly;
+    mount.reason += "; protected under every name";
+  }
+  std::vector<Mount> copies;
+  for (const Mount& inner : mounts_) {
+    const bool own_place = !is_bind(inner) || inner.source == inner.target;
+    if (!own_place || inner.target == tree || !domain::is_inside(inner.target, tree)) continue;
+    Mount copy = inner;
+    copy.target = mount.target + inner.target.substr(tree.size());
+    if (mount.kind == Mount::Kind::kReadOnly && copy.kind == Mount::Kind::kReadWrite) continue;
+    copies.push_back(std::move(copy));
+  }
+  RETURN_IF_ERROR(add(std::move(mount)));
+  for (Mount& copy : copies) RETURN_IF_ERROR(add(std::move(copy)));
+  return {};
+}
+
 const Mount* MountSet::covering(const std::string& path) const {
   const Mount* deepest = nullptr;
   for (const Mount& mount : mounts_) {

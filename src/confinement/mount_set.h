@@ -16,6 +16,10 @@ class MountSet {
   // The same, but what is there already wins: for the host's own layout, which a grant may replace.
   void add_unless_present(Mount mount);
 
+  // A bind that shows a tree under another name than its own: what lies on other mounts within that tree lies there
+  // under the other name, too, and what is kept from the command stays read-only.
+  Status add_under_other_name(Mount mount);
+
   // The deepest mount that `path` lies on; null when there is none.
   const Mount* covering(const std::string& path) const;
   // True when a bind of the host's files makes `path` visible inside.

@@ -41,6 +41,7 @@ struct Mount {
   mode_t mode = 0;               // kDirectory, kTmpfs; 0 = 0755
   std::string reason;            // one clause for `explain`
   std::optional<FileIdentity> identity;
+  bool guards = false;  // keeps a part of a writable tree from the command, under whatever name it is reached
 };
 
 // What must exist on the host for a protected but absent path to be mounted over; made before the start and
@@ -48,7 +49,7 @@ struct Mount {
 struct Placeholder {
   std::string path;
   bool is_directory = false;
-  std::string content;  // of a file; no NUL
+  std::string content;  // of a file; programs on the host read it meanwhile
 };
 
 struct Identity {

@@ -69,6 +69,7 @@ class Planner {
     RETURN_IF_ERROR(add_home_paths());
     RETURN_IF_ERROR(add_git_and_protection());
     RETURN_IF_ERROR(add_aliases());
+    RETURN_IF_ERROR(add_other_names());
     ASSIGN_OR_RETURN(plan_.limits, plan_limits(policy_.limits, host_.facts().cgroups, plan_.identity.host_uid));
     RETURN_IF_ERROR(add_system());
     RETURN_IF_ERROR(expose_program());
@@ -78,7 +79,7 @@ class Planner {
     add_listeners();
     plan_landlock();
     plan_.mounts = std::move(mounts_).in_order();
-    record_identities();
+    RETURN_IF_ERROR(record_identities());
     return std::move(plan_);
   }
 
@@ -182,10 +183,24 @@ class Planner {
     std::vector<std::string> trees = {plan_.workspace};
     for (const auto* grants : {&policy_.grants, &policy_.home_paths}) {
       for (const PathGrant& grant : *grants) {
-        if (grant.access == Access::kReadWrite) trees.push_back(in_workspace(grant.path));
+        if (grant.access != Access::kReadWrite) continue;
+        trees.push_back(in_workspace(grant.path));
+        if (auto real = host_.real_path(trees.back()); real && *real != trees.back()) trees.push_back(std::move(*real));
       }
     }
     return trees;
+  }
+
+  // Where `path` lies when it is below a writable tree and no link in that tree leads elsewhere.
+  std::optional<std::string> place_without_links(const std::string& path) const {
+    for (const std::string& tree : writable_trees()) {
+      if (is_inside(path, tree) && path != tree) return host_.real_path(tree).value_or(tree) + path.substr(tree.size());
+    }
+    return std::nullopt;
+  }
+
+  static Error replaced(const std::string& path) {
+    return {ErrorCode::kFailedPrecondition, path + " was replaced while the sandbox was being planned"};
   }
 
   // Error when a component of `path` below a writable tree is a symbolic link.
@@ -212,10 +227,7 @@ class Planner {
 
   Status add_grant(const PathGrant& grant) {
     const std::string path = in_workspace(grant.path);
-    if (contains(kNeverGranted, path)) {
-      return Error(ErrorCode::kInvalidArgument, grant.origin + " cannot be " + path)
-          .with_hint("Use --filesystem host to show the host's file system.");
-    }
+    if (contains(kNeverGranted, path)) return never_granted(grant, path);
     RETURN_IF_ERROR(check_no_planted_link(path, grant.origin));
     const auto real = host_.real_path(path);
     if (!real) {
@@ -223,9 +235,26 @@ class Planner {
       return Error(ErrorCode::kNotFound, grant.origin + ": " + path + " does not exist")
           .with_hint("Create it first, or take it out of the policy.");
     }
+    if (contains(kNeverGranted, *real)) return never_granted(grant, *real);
+    if (const auto place = place_without_links(path); place && *place != *real) return replaced(path);
     Mount mount = bind_mount(path, grant.access, grant.origin);
+    if (*real == path) return mounts_.add(std::move(mount));
+    RETURN_IF_ERROR(check_no_planted_link(*real, grant.origin));
     mount.source = *real;
-    return mounts_.add(std::move(mount));
+    other_names_.push_back(std::move(mount));
+    return {};
+  }
+
+  static Error never_granted(const PathGrant& grant, const std::string& path) {
+    return Error(ErrorCode::kInvalidArgument, grant.origin + " cannot be " + path)
+        .with_hint("Use --filesystem host to show the host's file system.");
+  }
+
+  // Grants by a name that leads through links, and aliases: when all the places are known whose parts they show.
+  Status add_other_names() {
+    for (Mount& mount : other_names_) RETURN_IF_ERROR(mounts_.add_under_other_name(std::move(mount)));
+    other_names_.clear();
+    return {};
   }
 
   // Below a profile's writable directories, what the profile keeps read-only is protected even while absent.
@@ -270,8 +299,9 @@ class Planner {
       for (const GitLayout::Protected& path : git.protected_paths) {
         paths.push_back({.path = path.path,
                          .is_directory = path.is_directory,
-                         .placeholder_content = "",
-                         .switch_that_allows = "--git-config writable"});
+                         .placeholder_content = path.absent_content,
+                         .switch_that_allows = "--git-config writable",
+                         .host_reads_it = true});
       }
       if (git.kind != GitLayout::Kind::kNone) plan_.git_config_lock = git.config_lock;
     }
@@ -312,10 +342,18 @@ class Planner {
       names += placeholder.path.substr(plan_.workspace.size()) + "\n";
     }
     if (names.empty() || git.exclude_file.empty()) return {};
+    add_exclude_placeholder(git.exclude_file);
     std::string content = host_.read_file(git.exclude_file, kExcludeBytes).value_or("");
     if (!content.empty() && !content.ends_with('\n')) content += '\n';
     return mounts_.add(data_mount(git.exclude_file, content + "# absent files that this run protects\n" + names,
                                   "hides the placeholders of absent protected files from Git"));
+  }
+
+  // Not every repository has the file to mount over.
+  void add_exclude_placeholder(const std::string& exclude_file) {
+    const std::string directory = domain::parent_of(exclude_file);
+    if (!host_.inspect(directory)) plan_.placeholders.push_back({.path = directory, .is_directory = true});
+    if (!host_.inspect(exclude_file)) plan_.placeholders.push_back({.path = exclude_file});
   }
 
   // ---- aliases -------------------------------------------------------------------------------------------------
@@ -335,7 +373,10 @@ class Planner {
       RETURN_IF_ERROR(check_alias_place(alias.path));
       Mount mount = bind_mount(target, Access::kReadWrite, "alias of " + target);
       mount.target = alias.path;
-      RETURN_IF_ERROR(mounts_.add(std::move(mount)));
+      if (const Mount* around = mounts_.covering(target); around != nullptr && around->kind == Mount::Kind::kReadOnly) {
+        mount.kind = Mount::Kind::kReadOnly;
+      }
+      other_names_.push_back(std::move(mount));
     }
     return {};
   }
@@ -367,7 +408,8 @@ class Planner {
                               .network = policy_.network,
                               .tmpfs_bytes = static_cast<std::uint64_t>(tmpfs),
                               .identity = plan_.identity,
-                              .home = home_});
+                              .home = home_,
+                              .nested_sandboxes = plan_.nested_sandboxes});
   }
 
   Status expose_program() {
@@ -434,12 +476,13 @@ class Planner {
   }
 
   void add_writable_binds(LandlockPlan& landlock);
-  void record_identities();
+  Status record_identities();
 
   const Policy& policy_;
   const HostView& host_;
   ConfinementPlan plan_;
   MountSet mounts_;
+  std::vector<Mount> other_names_;
   PathFact workspace_fact_;
   std::string home_;
 };
@@ -452,11 +495,22 @@ void Planner::add_writable_binds(LandlockPlan& landlock) {
   }
 }
 
-void Planner::record_identities() {
+// In a tree that a run may write a name can be swapped for a link between any two looks at it, so what such a name
+// leads to counts only when no link lies on the way. A placeholder has no identity before it is made.
+Status Planner::record_identities() {
   for (Mount& mount : plan_.mounts) {
     if (!is_bind(mount) || mount.target == "/") continue;
-    if (const auto fact = host_.follow(mount.source)) mount.identity = fact->identity;
+    const auto place = place_without_links(mount.source);
+    const auto fact = place ? host_.inspect_without_links(*place) : host_.follow(mount.source);
+    const bool is_placeholder = std::ranges::any_of(
+        plan_.placeholders, [&](const Placeholder& placeholder) { return placeholder.path == mount.source; });
+    if (fact) {
+      mount.identity = fact->identity;
+    } else if (place && !is_placeholder) {
+      return replaced(mount.source);
+    }
   }
+  return {};
 }
 
 }  // namespace

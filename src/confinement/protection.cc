@@ -95,9 +95,10 @@ class Protector {
     }
     const auto known = [&](const Placeholder& placeholder) { return placeholder.path == missing; };
     if (std::ranges::none_of(plan_.placeholders, known)) {
-      plan_.placeholders.push_back({.path = missing,
-                                    .is_directory = as_directory,
-                                    .content = as_directory ? std::string() : path.placeholder_content});
+      plan_.placeholders.push_back(
+          {.path = missing,
+           .is_directory = as_directory,
+           .content = !as_directory && path.host_reads_it ? path.placeholder_content : std::string()});
     }
   }
 
@@ -110,10 +111,12 @@ class Protector {
     sealed.kind = Mount::Kind::kRemountReadOnly;
     sealed.target = path.path;
     sealed.reason = reason;
+    sealed.guards = true;
     plan_.mounts.push_back(std::move(sealed));
   }
 
   void add(Mount mount) {
+    mount.guards = true;
     const auto found = std::ranges::find(plan_.mounts, mount.target, &Mount::target);
     if (found == plan_.mounts.end()) {
       plan_.mounts.push_back(std::move(mount));

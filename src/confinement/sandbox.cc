@@ -99,7 +99,7 @@ std::vector<UniqueFd> pin_sources(const ConfinementPlan& plan) {
   std::vector<UniqueFd> pinned;
   for (const Mount& mount : plan.mounts) {
     if (!mount.identity || !below_writable_bind(plan, mount.target)) continue;
-    pinned.emplace_back(::open(mount.source.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+    pinned.push_back(system::open_without_links(mount.source, O_PATH));
   }
   return pinned;
 }

@@ -111,16 +111,26 @@ void add_devices(MountSet& mounts, std::uint64_t tmpfs_bytes) {
   (void)mounts.add(std::move(sealed));
 }
 
-void add_proc(MountSet& mounts, const HostView& host, const Identity& identity) {
+// A nested sandbox may mount a /proc of its own only when nothing covers this one, so it is left bare for one unless
+// the kernel's uid 0 would have the right to write.
+void add_proc(MountSet& mounts, const HostView& host, const SystemLayoutRequest& request) {
   Mount proc;
   proc.kind = Mount::Kind::kProc;
   proc.target = "/proc";
   proc.reason = "shows only the sandbox's processes";
   mounts.add_unless_present(std::move(proc));
-  if (identity.host_uid != 0) return;
-  for (const char* path : {"/proc/sys", "/proc/sysrq-trigger"}) {
-    if (!host.inspect(path)) continue;
-    mounts.add_unless_present(bind_mount(path, Access::kReadOnly, "owned by the kernel's uid 0, which this run has"));
+  const bool is_root = request.identity.host_uid == 0;
+  if (is_root || !request.nested_sandboxes) {
+    mounts.add_unless_present(bind_mount("/proc/sys", Access::kReadOnly, "settings of the kernel"));
+  }
+  if (is_root && host.inspect("/proc/sysrq-trigger")) {
+    mounts.add_unless_present(
+        bind_mount("/proc/sysrq-trigger", Access::kReadOnly, "owned by the kernel's uid 0, which this run has"));
+  }
+  if (!request.nested_sandboxes && host.inspect("/proc/keys")) {
+    Mount hidden = bind_mount("/dev/null", Access::kReadOnly, "hides the names of the caller's keys");
+    hidden.target = "/proc/keys";
+    mounts.add_unless_present(std::move(hidden));
   }
 }
 
@@ -165,7 +175,7 @@ Status add_system_layout(MountSet& mounts, const HostView& host, const SystemLay
     add_private_directory(mounts, "/run", 0755);
     add_private_directory(mounts, request.home, 0700);
   }
-  add_proc(mounts, host, request.identity);
+  add_proc(mounts, host, request);
   add_devices(mounts, request.tmpfs_bytes);
   return {};
 }

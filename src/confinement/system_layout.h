@@ -13,6 +13,7 @@ struct SystemLayoutRequest {
   std::uint64_t tmpfs_bytes = 0;
   Identity identity;
   std::string home;  // inside
+  bool nested_sandboxes = false;
 };
 
 // Mirrors the host: a root entry that is a link there is a link here, a directory is bound read-only.

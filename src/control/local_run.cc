@@ -284,15 +284,15 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
 }
 
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
-Result<Outcome> carry_out(RunFolder& folder, const ConfinementPlan& plan, const confinement::HostFacts& facts,
+Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& facts, RunFolder& folder,
                           const LocalRunRequest& request, Messages& messages, RunReport& report) {
   const Signals signals;
-  report.run_id = folder.run_id();
   const std::string& run_id = report.run_id;
   RETURN_IF_ERROR(folder.will_undo(
       {.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits), .placeholders = plan.placeholders}));
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
-  const std::vector<UniqueFd> locks = lock_protected(plan);
+  ASSIGN_OR_RETURN(const std::vector<UniqueFd> locks, lock_protected(plan));
+  folder.started();
   ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
   ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
   const GitConfigWatch git_watch(plan.git_config_lock);
@@ -318,15 +318,17 @@ Result<Outcome> carry_out(RunFolder& folder, const ConfinementPlan& plan, const 
   return outcome;
 }
 
+// The folder first: it sweeps after runs that died, and what other runs have made must not be taken for the user's.
 Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& messages, RunReport& report) {
-  // Sweeps first: what a dead run left in the workspace would be planned with as if it were the user's.
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
-  ASSIGN_OR_RETURN(const confinement::LinuxHostView host, confinement::LinuxHostView::create());
-  ASSIGN_OR_RETURN(const ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
+  report.run_id = folder.run_id();
+  ASSIGN_OR_RETURN(confinement::LinuxHostView host, confinement::LinuxHostView::create());
+  host.hide(untouched_placeholders(folder.placeholders_of_others()));
+  ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
   report.limits = plan.limits;
   if (!plan.announcement.empty()) messages.note(plan.announcement);
   for (const std::string& note : plan.notes) messages.note(note);
-  return carry_out(folder, plan, host.facts(), request, messages, report);
+  return carry_out(plan, host.facts(), folder, request, messages, report);
 }
 
 }  // namespace

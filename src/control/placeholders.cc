@@ -1,13 +1,17 @@
 #include "control/placeholders.h"
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
+#include <linux/fs.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <string_view>
 
 #include "domain/path.h"
 #include "system/file.h"
@@ -17,13 +21,34 @@ namespace {
 
 using confinement::Mount;
 using confinement::Placeholder;
+using system::open_without_links;
 
-// No component may be a link: the parents lie in a tree that a run may have written.
-UniqueFd open_without_links(const std::string& path, std::uint64_t flags) {
-  open_how how{};
-  how.flags = flags | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  return UniqueFd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+Error cannot_make(const Placeholder& placeholder) {
+  return Error::from_errno(errno, "make a placeholder for the protected " + placeholder.path);
+}
+
+// A run started by root gives it to the owner of the tree.
+void give_to_owner(int directory, const std::string& name) {
+  struct stat status{};
+  if (::geteuid() != 0 || ::fstat(directory, &status) != 0) return;
+  (void)!::fchownat(directory, name.c_str(), status.st_uid, status.st_gid, AT_SYMLINK_NOFOLLOW);
+}
+
+// With content it appears whole: programs on the host may read it at any moment.
+Status make_file(int directory, const std::string& name, const Placeholder& placeholder) {
+  const std::string first_name = placeholder.content.empty() ? name : name + ".cofferdam-new";
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  const int only_new = placeholder.content.empty() ? O_EXCL : O_TRUNC;
+  const UniqueFd file(::openat(directory, first_name.c_str(), kFlags | only_new, 0644));
+  if (!file) return errno == EEXIST ? Status() : cannot_make(placeholder);
+  give_to_owner(directory, first_name);
+  if (placeholder.content.empty()) return {};
+  RETURN_IF_ERROR(system::write_all(file.get(), placeholder.content));
+  if (::renameat2(directory, first_name.c_str(), directory, name.c_str(), RENAME_NOREPLACE) == 0) return {};
+  const int error_number = errno;
+  ::unlinkat(directory, first_name.c_str(), 0);
+  errno = error_number;
+  return errno == EEXIST ? Status() : cannot_make(placeholder);
 }
 
 Status make(const Placeholder& placeholder) {
@@ -31,50 +56,70 @@ Status make(const Placeholder& placeholder) {
   const std::string name(domain::name_of(placeholder.path));
   const UniqueFd directory = open_without_links(parent, O_RDONLY | O_DIRECTORY);
   if (!directory) return Error::from_errno(errno, "open " + parent);
-  if (placeholder.is_directory) {
-    if (::mkdirat(directory.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
-      return Error::from_errno(errno, "make a placeholder for the protected " + placeholder.path);
-    }
-  } else {
-    const UniqueFd file(
-        ::openat(directory.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    if (!file && errno != EEXIST) {
-      return Error::from_errno(errno, "make a placeholder for the protected " + placeholder.path);
-    }
-    if (file) RETURN_IF_ERROR(in_context(system::write_all(file.get(), placeholder.content), placeholder.path));
-  }
-  // A run started by root gives it to the owner of the tree.
-  struct stat status{};
-  if (::geteuid() == 0 && ::fstat(directory.get(), &status) == 0) {
-    (void)!::fchownat(directory.get(), name.c_str(), status.st_uid, status.st_gid, AT_SYMLINK_NOFOLLOW);
+  if (!placeholder.is_directory) return make_file(directory.get(), name, placeholder);
+  if (::mkdirat(directory.get(), name.c_str(), 0755) == 0) {
+    give_to_owner(directory.get(), name);
+  } else if (errno != EEXIST) {
+    return cannot_make(placeholder);
   }
   return {};
 }
 
-// Empty: the run that made it did not come to writing it.
-bool is_as_made(int file, const struct stat& status, const Placeholder& placeholder) {
-  if (status.st_size == 0) return true;
-  if (static_cast<std::size_t>(status.st_size) != placeholder.content.size()) return false;
+bool is_empty_directory(int directory) {
+  const int again = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, decltype(&::closedir)> stream(again < 0 ? nullptr : ::fdopendir(again), &::closedir);
+  if (!stream) return false;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name(entry->d_name);
+    if (name != "." && name != "..") return false;
+  }
+  return true;
+}
+
+// True when it is as it was made.
+bool untouched(int file, const Placeholder& placeholder) {
+  struct stat status{};
+  if (::fstat(file, &status) != 0) return false;
+  if (placeholder.is_directory) return S_ISDIR(status.st_mode) && is_empty_directory(file);
+  if (S_ISREG(status.st_mode) && status.st_size == 0) return true;  // its run died before it wrote
+  if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) != placeholder.content.size()) return false;
   const auto content = system::read_up_to(file, placeholder.content.size());
   return content && *content == placeholder.content;
+}
+
+UniqueFd open_placeholder(int directory, const Placeholder& placeholder) {
+  const std::string name(domain::name_of(placeholder.path));
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (placeholder.is_directory ? O_DIRECTORY : 0);
+  return UniqueFd(::openat(directory, name.c_str(), flags));
 }
 
 // True when it is gone or must stay for good; false when another run uses it.
 bool remove(const Placeholder& placeholder) {
   const UniqueFd directory = open_without_links(domain::parent_of(placeholder.path), O_RDONLY | O_DIRECTORY);
   if (!directory) return true;
-  const std::string name(domain::name_of(placeholder.path));
-  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (placeholder.is_directory ? O_DIRECTORY : 0);
-  const UniqueFd entry(::openat(directory.get(), name.c_str(), flags));
-  struct stat status{};
-  if (!entry || ::fstat(entry.get(), &status) != 0) return true;
+  const UniqueFd entry = open_placeholder(directory.get(), placeholder);
+  if (!entry || !untouched(entry.get(), placeholder)) return true;
   if (::flock(entry.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  if (placeholder.is_directory) {
-    ::unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR);  // fails when somebody has filled it
-  } else if (S_ISREG(status.st_mode) && is_as_made(entry.get(), status, placeholder)) {
-    ::unlinkat(directory.get(), name.c_str(), 0);
-  }
+  const std::string name(domain::name_of(placeholder.path));
+  // Of a directory it fails when somebody has filled it.
+  ::unlinkat(directory.get(), name.c_str(), placeholder.is_directory ? AT_REMOVEDIR : 0);
   return true;
+}
+
+Result<UniqueFd> locked(const std::string& path) {
+  UniqueFd entry = open_without_links(path, O_RDONLY | O_NONBLOCK);
+  if (!entry) {
+    if (errno == EACCES) return UniqueFd();  // not readable for this user, so nobody of this user removes it either
+    return Error::from_errno(errno, "open the protected " + path);
+  }
+  if (::flock(entry.get(), LOCK_SH | LOCK_NB) != 0) entry.reset();
+  return entry;
+}
+
+void record_identity(const UniqueFd& file, Mount& mount) {
+  struct stat status{};
+  if (!file || mount.identity || ::fstat(file.get(), &status) != 0) return;
+  mount.identity = confinement::FileIdentity{.device = status.st_dev, .inode = status.st_ino};
 }
 
 }  // namespace
@@ -84,27 +129,41 @@ Status make_placeholders(const std::vector<Placeholder>& placeholders) {
   return {};
 }
 
-std::vector<UniqueFd> lock_protected(const confinement::ConfinementPlan& plan) {
+Result<std::vector<UniqueFd>> lock_protected(confinement::ConfinementPlan& plan) {
   std::vector<UniqueFd> locks;
-  const auto lock = [&](const std::string& path) {
-    UniqueFd entry = open_without_links(path, O_RDONLY | O_NONBLOCK);
-    if (entry && ::flock(entry.get(), LOCK_SH | LOCK_NB) == 0) locks.push_back(std::move(entry));
-  };
-  for (const Mount& mount : plan.mounts) {
-    if (mount.kind == Mount::Kind::kReadOnly && domain::is_inside(mount.target, plan.workspace)) lock(mount.source);
-  }
   for (const Placeholder& placeholder : plan.placeholders) {
-    if (!placeholder.is_directory) lock(placeholder.path);
+    ASSIGN_OR_RETURN(UniqueFd lock, locked(placeholder.path));
+    for (Mount& mount : plan.mounts) {
+      if (mount.kind == Mount::Kind::kReadOnly && mount.source == placeholder.path) record_identity(lock, mount);
+    }
+    if (lock) locks.push_back(std::move(lock));
+  }
+  // What looks like the user's own may be a placeholder of a run that keeps its state elsewhere.
+  for (const Mount& mount : plan.mounts) {
+    if (mount.kind != Mount::Kind::kReadOnly || !domain::is_inside(mount.target, plan.workspace)) continue;
+    if (auto lock = locked(mount.source); lock && *lock) locks.push_back(std::move(*lock));
   }
   return locks;
 }
 
 std::vector<Placeholder> remove_placeholders(const std::vector<Placeholder>& placeholders) {
   std::vector<Placeholder> in_use;
-  for (const Placeholder& placeholder : placeholders) {
-    if (!remove(placeholder)) in_use.push_back(placeholder);
+  // What was made last may lie in what was made before.
+  for (auto placeholder = placeholders.rbegin(); placeholder != placeholders.rend(); ++placeholder) {
+    if (!remove(*placeholder)) in_use.push_back(*placeholder);
   }
+  std::ranges::reverse(in_use);
   return in_use;
+}
+
+std::vector<std::string> untouched_placeholders(const std::vector<Placeholder>& placeholders) {
+  std::vector<std::string> paths;
+  for (const Placeholder& placeholder : placeholders) {
+    const UniqueFd directory = open_without_links(domain::parent_of(placeholder.path), O_RDONLY | O_DIRECTORY);
+    const UniqueFd entry = directory ? open_placeholder(directory.get(), placeholder) : UniqueFd();
+    if (entry && untouched(entry.get(), placeholder)) paths.push_back(placeholder.path);
+  }
+  return paths;
 }
 
 }  // namespace cofferdam::control

@@ -15,11 +15,14 @@ namespace cofferdam::control {
 // Makes the placeholders that do not exist. Owned by whoever owns their parent directory.
 Status make_placeholders(const std::vector<confinement::Placeholder>& placeholders);
 
-// Shared locks on what `plan` protects in the workspace and on its placeholders; held while the run lives.
-std::vector<UniqueFd> lock_protected(const confinement::ConfinementPlan& plan);
+// Shared locks on the placeholders of `plan`, held while the run lives. Notes in the plan which files they are, so
+// that cofferdam-init can tell when one was swapped before it was mounted.
+Result<std::vector<UniqueFd>> lock_protected(confinement::ConfinementPlan& plan);
 
-// Removes those that are as they were made: an empty directory, an empty file. Returns the ones that another run
-// still uses.
+// Removes those that are as they were made. Returns the ones that another run still uses.
 std::vector<confinement::Placeholder> remove_placeholders(const std::vector<confinement::Placeholder>& placeholders);
+
+// The paths of those that exist and hold nothing of anybody else's (a directory may have been filled).
+std::vector<std::string> untouched_placeholders(const std::vector<confinement::Placeholder>& placeholders);
 
 }  // namespace cofferdam::control

@@ -67,7 +67,7 @@ std::string encode(const UndoList& list) {
     field(path);
   }
   for (const confinement::Placeholder& placeholder : list.placeholders) {
-    field(placeholder.is_directory ? "directory" : "file" + placeholder.content);
+    field(placeholder.is_directory ? "directory" : "file " + placeholder.content);
     field(placeholder.path);
   }
   return out;
@@ -82,10 +82,10 @@ UndoList decode(std::string_view bytes) {
     if (fields[index] == "cgroup") {
       list.cgroups.push_back(path);
     } else {
-      const bool is_file = fields[index].starts_with("file");
+      const std::string_view kind = fields[index];
       list.placeholders.push_back({.path = path,
-                                   .is_directory = !is_file,
-                                   .content = is_file ? std::string(fields[index].substr(4)) : std::string()});
+                                   .is_directory = kind == "directory",
+                                   .content = std::string(kind.starts_with("file ") ? kind.substr(5) : "")});
     }
   }
   return list;
@@ -97,6 +97,18 @@ UndoList undo(const UndoList& list) {
   UndoList rest;
   rest.placeholders = remove_placeholders(list.placeholders);
   return rest;
+}
+
+// Bounded, so that a stopped process stops nobody else; without the lock a start may only fail needlessly.
+UniqueFd take_start_lock(const std::string& state) {
+  constexpr int kAttempts = 5000;
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 1'000'000};
+  UniqueFd file(::open((state + "/start.lock").c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  for (int attempt = 0; file && attempt < kAttempts; ++attempt) {
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) break;
+    ::nanosleep(&kPause, nullptr);
+  }
+  return file;
 }
 
 UniqueFd lock_folder(const std::string& path) {
@@ -172,6 +184,7 @@ Result<RunFolder> RunFolder::create() {
   RunFolder folder;
   ASSIGN_OR_RETURN(folder.state_, system::state_directory());
   RETURN_IF_ERROR(make_state_directories(folder.state_));
+  folder.start_lock_ = take_start_lock(folder.state_);
   sweep_after_dead_runs(folder.state_);
   trim_finished_runs(folder.state_);
   folder.run_id_ = new_run_id();
@@ -183,7 +196,20 @@ Result<RunFolder> RunFolder::create() {
 }
 
 RunFolder::~RunFolder() {
-  if (lock_) close_folder(state_, run_id_, undo_);
+  if (!lock_) return;
+  if (!start_lock_) start_lock_ = take_start_lock(state_);
+  close_folder(state_, run_id_, undo_);
+}
+
+std::vector<confinement::Placeholder> RunFolder::placeholders_of_others() const {
+  std::vector<confinement::Placeholder> out;
+  for (const std::string& run_id : names_in(state_ + "/active")) {
+    const auto record = run_id == run_id_ ? Result<std::string>(std::string())
+                                          : system::read_file(state_ + "/active/" + run_id + "/undo", kUndoBytes);
+    if (!record || record->empty()) continue;
+    std::ranges::move(decode(*record).placeholders, std::back_inserter(out));
+  }
+  return out;
 }
 
 Status RunFolder::will_undo(UndoList list) {

@@ -26,7 +26,8 @@ struct UndoList {
 // still in use by another run is left for the next sweep.
 class RunFolder {
  public:
-  // Makes state directory and folder. Sweeps after runs that died.
+  // Makes state directory and folder. Sweeps after runs that died. Until started(), other runs of this user neither
+  // start nor end: what they make and take away in a workspace stays as this run finds it.
   static Result<RunFolder> create();
 
   RunFolder(RunFolder&&) noexcept = default;
@@ -42,12 +43,19 @@ class RunFolder {
   // Durably noted before any of it exists.
   Status will_undo(UndoList list);
 
+  // What runs that live now have put where it does not belong.
+  std::vector<confinement::Placeholder> placeholders_of_others() const;
+
+  // Everything outside the sandbox is made and locked.
+  void started() { start_lock_.reset(); }
+
  private:
   RunFolder() = default;
   std::string state_;
   std::string run_id_;
   std::string path_;
   UniqueFd lock_;
+  UniqueFd start_lock_;
   UndoList undo_;
 };
 

@@ -1,11 +1,14 @@
 #include "system/file.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 
 namespace cofferdam::system {
 
@@ -63,6 +66,13 @@ Status replace_file(const std::string& path, std::string_view content, unsigned 
   }
   if (!written) ::unlink(temporary.c_str());
   return written;
+}
+
+UniqueFd open_without_links(const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return UniqueFd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
 }
 
 Status make_private_directories(const std::string& path) {

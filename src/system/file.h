@@ -22,6 +22,9 @@ Status write_all(int fd, std::string_view bytes);
 // An anonymous file that holds `content`, positioned at its start.
 Result<UniqueFd> memory_file(const char* name, std::string_view content);
 
+// Opens `path` when no component of it is a symbolic link; for trees that others may write.
+UniqueFd open_without_links(const std::string& path, int flags);
+
 // Replaces `path` by a file with `content`: a temporary file beside it, synchronised, then renamed over it.
 Status replace_file(const std::string& path, std::string_view content, unsigned mode);
 

@@ -19,7 +19,7 @@ test_explain_as_json() {
   expect 0 "$cofferdam" explain -o json --allow localhost:39995 --pids 50 -- true
   jq -e . "$scratch/out" >/dev/null || fail "not JSON"
   # Every mount of the plan is a mount (or an entry) inside.
-  jq -r '.mounts[] | .target' "$scratch/out" >"$scratch/targets"
+  jq -r '.filesystem.mounts[] | .target' "$scratch/out" >"$scratch/targets"
   [ "$(wc -l <"$scratch/targets")" -gt 10 ] || fail "few mounts: $(cat "$scratch/targets")"
   RUN_FLAGS=(--allow localhost:39995)
   local target
@@ -44,7 +44,7 @@ test_explain_starts_and_makes_nothing() {
 }
 
 test_explain_refuses_what_run_refuses() {
-  expect 125 "$cofferdam" explain --workspace / -- true
-  err_has 'cannot be /'
+  expect 2 "$cofferdam" explain --workspace / -- true
+  err_has 'cannot be the workspace'
   expect 2 "$cofferdam" explain --network nowhere -- true
 }

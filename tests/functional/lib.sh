@@ -93,6 +93,7 @@ nothing_left_behind() {
   local active=$COFFERDAM_STATE_DIR/active run
   [ ! -d "$active" ] || [ -z "$(ls -A "$active")" ] || fail "runs left in the state directory: $(ls "$active")"
   for run in "$COFFERDAM_STATE_DIR"/runs/*; do
+    [ -d "$run" ] || continue
     ! compgen -G "/sys/fs/cgroup/*/cofferdam-${run##*/}" >/dev/null || fail "control group left behind"
     ! compgen -G "/sys/fs/cgroup/*/*/*/cofferdam-${run##*/}" >/dev/null || fail "control group left behind"
   done

@@ -28,7 +28,7 @@ test_g18_existing_settings_cannot_be_changed() {
   denied sh -c 'echo evil > n && mv n .vscode/tasks.json'
   denied rm -rf .vscode
   denied sh -c 'echo evil > n && ln -f n .claude/settings.json'
-  denied sh -c 'rm -rf .claude 2>/dev/null; ln -s /tmp .claude'
+  denied sh -c 'rm -rf .claude 2>/dev/null; ln -sT /tmp .claude'
   text_is settings "$(cat .claude/settings.json)" '{}'
   run 0 sh -c 'echo notes > .claude/notes.md'
   [ -e .claude/notes.md ] || fail "other files of .claude are writable"
@@ -67,6 +67,7 @@ test_placeholders_that_were_the_users_own_stay() {
   touch .envrc
   run 0 true
   [ -d .vscode ] && [ -e .envrc ] || fail "the user's own empty entries were removed"
+  rm .envrc
 }
 
 test_placeholders_with_concurrent_runs() {
@@ -113,7 +114,7 @@ test_placeholder_swapped_for_a_link_shows_nothing() {
   local swapper index
   (for index in $(seq 1 400); do
     rmdir .codex 2>/dev/null || rm -f .codex
-    ln -s "$scratch/outside" .codex 2>/dev/null || true
+    ln -sT "$scratch/outside" .codex 2>/dev/null || true
     rm -f .codex
     sleep 0.002
   done) &

@@ -40,10 +40,16 @@ int remount_root(const Arguments&) { return result_of(::mount(nullptr, "/usr", n
 int unmount_proc(const Arguments&) { return result_of(::umount2("/proc", MNT_DETACH)); }
 int new_mount_api(const Arguments&) { return result_of(::syscall(SYS_fsopen, "tmpfs", 0)); }
 
-// Allowed when one file below /proc/sys opens for writing; says which.
-int write_proc_sys(const Arguments&) {
+// Allowed when one file below /proc/sys opens for writing; says which. `shared`: of those that other namespaces see.
+bool only_shared = false;
+int write_proc_sys(const Arguments& arguments) {
+  only_shared = !arguments.empty() && arguments[0] == "shared";
   const auto visit = [](const char* path, const struct stat*, int kind, FTW*) {
-    if (kind != FTW_F) return 0;
+    // Settings of the sandbox's own IPC namespace, which its owner may change.
+    const bool own = std::strncmp(path, "/proc/sys/fs/mqueue/", 20) == 0 || std::strncmp(path, "/proc/sys/kernel/sem", 20) == 0 ||
+                     std::strncmp(path, "/proc/sys/kernel/shm", 20) == 0 || std::strncmp(path, "/proc/sys/kernel/msg", 20) == 0 ||
+                     std::strcmp(path, "/proc/sys/kernel/auto_msgmni") == 0;
+    if (kind != FTW_F || (own && only_shared)) return 0;
     const int file = ::open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return 0;
     ::close(file);

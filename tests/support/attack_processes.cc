@@ -33,6 +33,10 @@ int take_descriptor_of_init(const Arguments&) {
   if (init < 0) return errno;
   return result_of(::syscall(SYS_pidfd_getfd, init, 4, 0));
 }
+int descriptor_of_init(const Arguments&) {
+  char target[64];
+  return result_of(::readlink("/proc/1/fd/4", target, sizeof target));
+}
 int open_of_init(const char* name, int flags) {
   return result_of(::open((std::string("/proc/1/") + name).c_str(), flags | O_CLOEXEC));
 }
@@ -41,7 +45,6 @@ int environment_of_init(const Arguments&) {
   char byte = 0;
   return file < 0 ? errno : result_of(::read(file, &byte, 1));
 }
-int descriptors_of_init(const Arguments&) { return open_of_init("fd", O_RDONLY | O_DIRECTORY); }
 int channel_of_init(const Arguments&) { return open_of_init("fd/4", O_RDWR); }
 int memory_of_init(const Arguments&) { return open_of_init("mem", O_RDWR); }
 int root_of_init(const Arguments&) {
@@ -119,7 +122,7 @@ const std::vector<Attempt> kProcessAttempts = {
     {"read-init", read_memory_of_init},
     {"pidfd-init", take_descriptor_of_init},
     {"environ-init", environment_of_init},
-    {"fds-init", descriptors_of_init},
+    {"fds-init", descriptor_of_init},
     {"channel-init", channel_of_init},
     {"mem-init", memory_of_init},
     {"root-init", root_of_init},

@@ -90,7 +90,10 @@ int set_limits(const confinement::init::Specification& spec) {
     const auto resource = static_cast<__rlimit_resource>(limit.resource);
     if (::getrlimit(resource, &current) != 0) return errno;
     const rlim_t value = limit.value < current.rlim_max ? limit.value : current.rlim_max;
-    const rlimit wanted{.rlim_cur = value, .rlim_max = value};
+    rlimit wanted{.rlim_cur = value, .rlim_max = value};
+    // First a signal that can be handled and names the reason, then the end.
+    constexpr rlim_t kCpuGraceSeconds = 2;
+    if (resource == RLIMIT_CPU && current.rlim_max - value > kCpuGraceSeconds) wanted.rlim_max = value + kCpuGraceSeconds;
     if (::setrlimit(resource, &wanted) != 0) return errno;
   }
   return 0;

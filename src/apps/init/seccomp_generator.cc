@@ -144,6 +144,10 @@ void deny_sockets(Policy& policy) {
   }
   policy.deny_when("socket", compare(0, SCMP_CMP_GT, AF_NETLINK), EAFNOSUPPORT);
   policy.deny_when("socketpair", compare(0, SCMP_CMP_NE, AF_UNIX), EAFNOSUPPORT);
+  // The multiplexed form of 32-bit programs carries the family in memory, where no filter can read it.
+  for (const std::uint64_t call : {std::uint64_t{SYS_SOCKET}, std::uint64_t{SYS_SOCKETPAIR}}) {
+    policy.deny_if("socketcall", 0, 0xffffffff, call, EAFNOSUPPORT);
+  }
   // Netlink only for questions about routes and addresses.
   policy.deny_pair("socket", compare(0, SCMP_CMP_MASKED_EQ, 0xffffffff, AF_NETLINK),
                    compare(2, SCMP_CMP_NE, NETLINK_ROUTE), EPROTONOSUPPORT);
