@@ -19,19 +19,23 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# configure PRESET: quick when nothing changed.
-configure() {
-  cmake --preset "$1" -S "$root" >"$COFFERDAM_BUILD_ROOT/configure-$1.log" 2>&1 || {
-    cat "$COFFERDAM_BUILD_ROOT/configure-$1.log" >&2
-    die "configuring the preset '$1' failed"
+build_directory() { printf '%s/%s' "$COFFERDAM_BUILD_ROOT" "$1"; }
+
+# build_preset PRESET [TARGET…]: sets up, configures and builds; quick when nothing changed.
+build_preset() {
+  local preset=$1 log
+  shift
+  dev_setup
+  mkdir -p "$COFFERDAM_BUILD_ROOT"
+  log=$COFFERDAM_BUILD_ROOT/configure-$preset.log
+  cmake --preset "$preset" -S "$root" >"$log" 2>&1 || {
+    cat "$log" >&2
+    die "configuring the preset '$preset' failed"
+  }
+  cmake --build "$(build_directory "$preset")" ${1:+--target "$@"} >"$COFFERDAM_BUILD_ROOT/build-$preset.log" 2>&1 || {
+    grep -vE '^\[[0-9]+/[0-9]+\]' "$COFFERDAM_BUILD_ROOT/build-$preset.log" | head -n 80 >&2
+    die "building the preset '$preset' failed; the whole log: $COFFERDAM_BUILD_ROOT/build-$preset.log"
   }
 }
 
-build_preset() {
-  dev_setup
-  mkdir -p "$COFFERDAM_BUILD_ROOT"
-  configure "$1"
-  shift_preset=$1
-  shift
-  cmake --build "$COFFERDAM_BUILD_ROOT/$shift_preset" "$@" >&2
-}
+programs=(cofferdam cofferdam-init cofferdam-egress)

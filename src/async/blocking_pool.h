@@ -42,7 +42,8 @@ class BlockingPool {
         pending->ready.cancel();
       });
     };
-    if (!enqueue(std::move(work))) co_return Error(ErrorCode::kResourceExhausted, "too many blocking calls are waiting");
+    if (!enqueue(std::move(work)))
+      co_return Error(ErrorCode::kResourceExhausted, "too many blocking calls are waiting");
     (void)co_await pending->ready.async_wait(kOutcome);
     if (!pending->value) co_return Error(ErrorCode::kCancelled, "the caller of a blocking call was cancelled");
     co_return std::move(*pending->value);

@@ -11,7 +11,9 @@ namespace cofferdam::async {
 TaskScope::TaskScope(Executor executor, BugReporter report_bug)
     : executor_(executor), report_bug_(std::move(report_bug)), empty_(executor, Clock::time_point::max()) {}
 
-TaskScope::~TaskScope() { assert(tasks_.empty()); }
+TaskScope::~TaskScope() {
+  assert(tasks_.empty());
+}
 
 void TaskScope::spawn(Task<void> task) {
   const auto entry = tasks_.emplace(tasks_.end());
@@ -25,8 +27,13 @@ void TaskScope::cancel() {
 }
 
 Task<void> TaskScope::join() {
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-  while (!tasks_.empty()) (void)co_await empty_.async_wait(kOutcome);
+  // The caller's cancellation state stays as it is: it belongs to everything the caller does afterwards.
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  while (!tasks_.empty()) {
+    (void)co_await empty_.async_wait(asio::bind_cancellation_slot(asio::cancellation_slot(), kOutcome));
+  }
+  co_await asio::this_coro::throw_if_cancelled(throws);
 }
 
 void TaskScope::ended(Tasks::iterator task, std::exception_ptr failure) {

@@ -26,8 +26,9 @@ class TaskScope {
   void spawn(Task<void> task);
   // Asks every task to end: what it awaits, now or next, fails with operation_aborted.
   void cancel();
-  // Until no task is left. Not for two callers at once. Survives the caller's own cancellation, because tasks that
-  // are still running use what the caller owns.
+  // Until no task is left. Not for two callers at once. Goes on waiting when the caller is cancelled meanwhile,
+  // because tasks that are still running use what the caller owns. A caller that may have been cancelled before
+  // must have switched throw_if_cancelled off, or the call itself throws.
   Task<void> join();
   std::size_t size() const { return tasks_.size(); }
 

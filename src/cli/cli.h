@@ -17,8 +17,7 @@ namespace cofferdam::cli {
 // What the verbs call. The program wires control/ in; tests wire fakes in.
 struct Services {
   domain::Outcome (*run_local)(const control::LocalRunRequest&, control::Messages&);
-  Result<std::string> (*explain_local)(const domain::Policy&, const std::vector<std::string>&,
-                                       control::ExplainFormat);
+  Result<std::string> (*explain_local)(const domain::Policy&, const std::vector<std::string>&, control::ExplainFormat);
   std::vector<control::Finding> (*examine_host)();
   Result<std::vector<std::string>> (*read_decisions)(const control::AuditQuery&);
 };

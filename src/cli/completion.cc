@@ -48,7 +48,9 @@ std::string words_of(const PositionalSpec& positional) {
   return replaced(positional.words, '|', " ");
 }
 
-std::string verb_words() { return words_of(PositionalSpec{"VERB", "", "", false}); }
+std::string verb_words() {
+  return words_of(PositionalSpec{"VERB", "", "", false});
+}
 
 // The first sentence: what fits beside a completion.
 std::string_view brief(std::string_view help) {
@@ -140,15 +142,17 @@ std::string zsh_verb(const Verb& verb) {
   std::string out = "    " + std::string(verb.name) + ")\n";
   if (verb.takes_command) {
     // What follows `--` is a command line of its own.
-    out += "      local -i dashes=${words[(i)--]}\n"
-           "      if (( dashes < CURRENT )); then\n"
-           "        shift dashes words; (( CURRENT -= dashes )); _normal; return\n"
-           "      fi\n";
+    out +=
+        "      local -i dashes=${words[(i)--]}\n"
+        "      if (( dashes < CURRENT )); then\n"
+        "        shift dashes words; (( CURRENT -= dashes )); _normal; return\n"
+        "      fi\n";
   }
   out += "      _arguments -S \\\n";
   for (const OptionSpec& option : options_of(verb)) out += zsh_option(option);
   const std::string positional = words_of(verb.positional);
-  out += positional.empty() ? "        && return\n" : "        '1:" + std::string(verb.positional.name) + ":(" + positional + ")' && return\n";
+  out += positional.empty() ? "        && return\n"
+                            : "        '1:" + std::string(verb.positional.name) + ":(" + positional + ")' && return\n";
   return out + "      ;;\n";
 }
 
@@ -159,8 +163,8 @@ std::string fish_text(std::string_view text) {
 }
 
 std::string fish_option(const Verb& verb, const OptionSpec& option) {
-  std::string out = "complete -c cofferdam -n '__cofferdam_in " + std::string(verb.name) + "' -l " +
-                    std::string(option.name);
+  std::string out =
+      "complete -c cofferdam -n '__cofferdam_in " + std::string(verb.name) + "' -l " + std::string(option.name);
   if (option.short_name != 0) out += std::string(" -s ") + option.short_name;
   const std::string words = words_of(option);
   if (!words.empty()) {
@@ -177,8 +181,8 @@ std::string fish_option(const Verb& verb, const OptionSpec& option) {
 
 std::string fish_verb(const Verb& verb) {
   const std::string name(verb.name);
-  std::string out = "complete -c cofferdam -n __cofferdam_needs_verb -a " + name + " -d " + fish_text(verb.summary) +
-                    "\n";
+  std::string out =
+      "complete -c cofferdam -n __cofferdam_needs_verb -a " + name + " -d " + fish_text(verb.summary) + "\n";
   for (const OptionSpec& option : options_of(verb)) out += fish_option(verb, option);
   const std::string positional = words_of(verb.positional);
   if (!positional.empty()) {
@@ -226,7 +230,7 @@ complete -c cofferdam -n __cofferdam_needs_verb -l version -d 'Print the version
 std::string bash_completion() {
   std::string out = R"(# bash completion for cofferdam; made by `cofferdam completion bash`
 _cofferdam_reply() {
-  mapfile -t COMPREPLY < <(compgen "$@" -- "$cur")
+  mapfile -t COMPREPLY < <(compgen "$@" -- "$cur" | sort -u)
 }
 
 _cofferdam() {
@@ -277,8 +281,9 @@ std::string zsh_completion() {
 )";
   for (const Verb& verb : verbs()) out += zsh_verb(verb);
   // Sourced, it registers itself; found in fpath, it is the function's body.
-  return out + "  esac\n}\n\nif [[ ${funcstack[1]} == _cofferdam ]]; then\n  _cofferdam \"$@\"\nelse\n  compdef "
-               "_cofferdam cofferdam\nfi\n";
+  return out +
+         "  esac\n}\n\nif [[ ${funcstack[1]} == _cofferdam ]]; then\n  _cofferdam \"$@\"\nelse\n  compdef "
+         "_cofferdam cofferdam\nfi\n";
 }
 
 std::string fish_completion() {

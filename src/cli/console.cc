@@ -20,9 +20,13 @@ void write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-void StandardConsole::out(std::string_view text) { write_all(STDOUT_FILENO, text); }
+void StandardConsole::out(std::string_view text) {
+  write_all(STDOUT_FILENO, text);
+}
 
-void StandardConsole::err(std::string_view text) { write_all(STDERR_FILENO, text); }
+void StandardConsole::err(std::string_view text) {
+  write_all(STDERR_FILENO, text);
+}
 
 bool StandardConsole::out_has_colour() const {
   const char* no_colour = std::getenv("NO_COLOR");

@@ -6,8 +6,14 @@
 namespace cofferdam::cli {
 namespace {
 
-// Text as man's formatter reads it: backslashes and hyphens are escaped, and no line starts with a control character.
-std::string escaped(std::string_view text) {
+// Text as man's formatter reads it: backslashes and hyphens are escaped, no line starts with a control character, and
+// an ellipsis is dots, which a terminal without UTF-8 can show.
+std::string escaped(std::string_view original) {
+  constexpr std::string_view kEllipsis = "…";
+  std::string text(original);
+  for (std::size_t at = text.find(kEllipsis); at != std::string::npos; at = text.find(kEllipsis, at)) {
+    text.replace(at, kEllipsis.size(), "...");
+  }
   std::string out;
   for (const char c : text) {
     if (c == '\\') {
@@ -75,8 +81,8 @@ std::string exit_codes(std::string_view lines) {
   std::string out = ".SH EXIT STATUS\n";
   for (const std::string_view line : split(lines, '\n')) {
     const std::size_t gap = line.find("  ");
-    out += gap == std::string_view::npos ? escaped(line) + "\n"
-                                         : tagged(line.substr(0, gap), trimmed(line.substr(gap)));
+    out +=
+        gap == std::string_view::npos ? escaped(line) + "\n" : tagged(line.substr(0, gap), trimmed(line.substr(gap)));
   }
   return out;
 }
@@ -98,12 +104,14 @@ std::string see_also(std::string_view except) {
 std::string program_man_page(std::string_view version) {
   std::string out = header("cofferdam", "run commands of AI agents confined", version);
   out += ".SH SYNOPSIS\n\\fBcofferdam\\fR \\fIVERB\\fR [\\fIFLAGS\\fR] [\\-\\- \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]]\n";
-  out += ".SH DESCRIPTION\nRuns commands of AI agents, or any command, confined to a workspace and to the hosts it "
-         "was allowed.\n.SH VERBS\n";
+  out +=
+      ".SH DESCRIPTION\nRuns commands of AI agents, or any command, confined to a workspace and to the hosts it "
+      "was allowed.\n.SH VERBS\n";
   for (const Verb& verb : verbs()) out += tagged(verb.name, verb.summary);
   out += ".SH ENVIRONMENT\n";
   out += tagged("COFFERDAM_STATE_DIR", "Where runs record what they did (default: $XDG_STATE_HOME/cofferdam).");
-  out += tagged("COFFERDAM_UPSTREAM_PROXY", "An HTTP proxy that carries allowed connections on (default: HTTPS_PROXY).");
+  out +=
+      tagged("COFFERDAM_UPSTREAM_PROXY", "An HTTP proxy that carries allowed connections on (default: HTTPS_PROXY).");
   out += tagged("NO_COLOR", "When set, nothing is coloured.");
   return out + see_also("");
 }

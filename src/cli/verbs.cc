@@ -8,16 +8,22 @@ namespace {
 
 constexpr std::string_view kGeneral = "General";
 
-constexpr OptionSpec kOutput{"output", 'o', "text|json", Completion::kWords, kGeneral,
-                             "How to print: text for people (default) or json for programs.", false};
-constexpr OptionSpec kPolicy{"policy", 0, "FILE", Completion::kFile, kGeneral,
-                             "Read the policy from a YAML file; flags win over it.", false};
-constexpr OptionSpec kAdapterConfig{"adapter-config", 0, "FILE", Completion::kFile, kGeneral,
-                                    "Take the policy from a Paperclip adapter configuration in JSON.", false};
-constexpr OptionSpec kQuiet{"quiet", 'q', "", Completion::kNone, kGeneral,
-                            "Say nothing of our own but errors.", false};
-constexpr OptionSpec kOutcome{"outcome", 0, "FILE", Completion::kFile, kGeneral,
-                              "Write how the command ended to FILE as JSON.", false};
+constexpr OptionSpec kOutput{"output",    'o',
+                             "text|json", Completion::kWords,
+                             kGeneral,    "How to print: text for people (default) or json for programs.",
+                             false};
+constexpr OptionSpec kPolicy{
+    "policy", 0, "FILE", Completion::kFile, kGeneral, "Read the policy from a YAML file; flags win over it.", false};
+constexpr OptionSpec kAdapterConfig{"adapter-config",
+                                    0,
+                                    "FILE",
+                                    Completion::kFile,
+                                    kGeneral,
+                                    "Take the policy from a Paperclip adapter configuration in JSON.",
+                                    false};
+constexpr OptionSpec kQuiet{"quiet", 'q', "", Completion::kNone, kGeneral, "Say nothing of our own but errors.", false};
+constexpr OptionSpec kOutcome{
+    "outcome", 0, "FILE", Completion::kFile, kGeneral, "Write how the command ended to FILE as JSON.", false};
 constexpr OptionSpec kDenied{"denied", 0, "", Completion::kNone, kGeneral, "Only what was refused.", false};
 
 constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet};
@@ -163,6 +169,8 @@ constexpr std::array kVerbs = {
 
 }  // namespace
 
-std::span<const Verb> verbs() { return kVerbs; }
+std::span<const Verb> verbs() {
+  return kVerbs;
+}
 
 }  // namespace cofferdam::cli

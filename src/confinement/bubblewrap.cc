@@ -50,6 +50,8 @@ class ArgumentBuilder {
         return add("--bind", mount.source, mount.target);
       case Mount::Kind::kData:
         return add("--perms", "0444", "--ro-bind-data", data(mount.content), mount.target);
+      case Mount::Kind::kFile:
+        return add("--perms", "0444", "--file", data(mount.content), mount.target);
       case Mount::Kind::kRemountReadOnly:
         return add("--remount-ro", mount.target);
     }

@@ -104,16 +104,20 @@ class Exposure {
     return std::nullopt;
   }
 
-  // The nearest directory above the file that holds a package.json, below every closed directory; else the
-  // file's own directory, or the file alone when that directory is closed.
+  // The outermost node_modules above the file, since a package finds what it needs beside itself; else the nearest
+  // directory that holds a package.json; both below every closed directory. Else the file's own directory, or the
+  // file alone when that directory is closed.
   Status show_package(const std::string& file) {
     if (mounts_.shows(file)) return {};
     std::string shown = is_closed(parent_of(file)) ? file : parent_of(file);
+    std::string package;
+    std::string modules;
     for (std::string directory = parent_of(file); !is_closed(directory); directory = parent_of(directory)) {
-      if (!host_.inspect(joined(directory, "package.json"))) continue;
-      shown = directory;
-      break;
+      if (domain::name_of(directory) == "node_modules") modules = directory;
+      if (package.empty() && host_.inspect(joined(directory, "package.json"))) package = directory;
     }
+    if (!package.empty()) shown = package;
+    if (!modules.empty()) shown = modules;
     mounts_.add_unless_present(bind_mount(shown, Access::kReadOnly, "the package of the command"));
     return {};
   }

@@ -126,6 +126,12 @@ Mount data_mount(std::string target, std::string content, std::string reason) {
   return mount;
 }
 
+Mount file_mount(std::string target, std::string content, std::string reason) {
+  Mount mount = data_mount(std::move(target), std::move(content), std::move(reason));
+  mount.kind = Mount::Kind::kFile;
+  return mount;
+}
+
 bool is_bind(const Mount& mount) {
   return mount.kind == Mount::Kind::kReadOnly || mount.kind == Mount::Kind::kReadWrite;
 }

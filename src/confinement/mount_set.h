@@ -38,6 +38,7 @@ class MountSet {
 Mount bind_mount(std::string path, domain::Access access, std::string reason);
 Mount directory_mount(std::string target, std::string reason);
 Mount tmpfs_mount(std::string target, std::uint64_t size_bytes, std::string reason);
+Mount file_mount(std::string target, std::string content, std::string reason);
 Mount data_mount(std::string target, std::string content, std::string reason);
 
 bool is_bind(const Mount& mount);

@@ -191,6 +191,8 @@ std::string_view to_string(Mount::Kind kind) {
     case Mount::Kind::kReadWrite:
       return "writable";
     case Mount::Kind::kData:
+      return "cover";
+    case Mount::Kind::kFile:
       return "file";
     case Mount::Kind::kRemountReadOnly:
       return "seal";

@@ -269,7 +269,7 @@ class Planner {
       if (grant.access == Access::kReadWrite || holder == writable.end()) {
         RETURN_IF_ERROR(add_grant(grant));
       } else {
-        RETURN_IF_ERROR(protect_in(*holder, {protected_setting(grant.path)}));
+        RETURN_IF_ERROR(protect_in(*holder, {protected_setting(grant)}));
       }
     }
     for (const domain::HomeFileCopy& file : policy_.home_files) {
@@ -282,12 +282,10 @@ class Planner {
     return {};
   }
 
-  static ProtectedPath protected_setting(const std::string& path) {
-    const std::string_view name = domain::name_of(path);
-    const bool is_file = name.find('.', 1) != std::string_view::npos;
-    return {.path = path,
-            .is_directory = !is_file,
-            .placeholder_content = name.ends_with(".json") ? "{}\n" : "",
+  static ProtectedPath protected_setting(const PathGrant& grant) {
+    return {.path = grant.path,
+            .is_directory = grant.placeholder == PathGrant::Placeholder::kDirectory,
+            .placeholder_content = grant.path.ends_with(".json") ? "{}\n" : "",
             .switch_that_allows = "--agent-settings writable"};
   }
 

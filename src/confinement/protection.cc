@@ -89,11 +89,9 @@ class Protector {
     const bool as_directory = path.is_directory || whole_path_but_last;
     if (as_directory && missing == path.path && !path.placeholder_content.empty()) {
       cover_with_file(path);
-    } else if (as_directory) {
-      add(bind_mount(missing, Access::kReadOnly, "absent and protected; " + path.switch_that_allows + " opens it"));
     } else {
-      add(data_mount(missing, path.placeholder_content,
-                     "absent and protected; " + path.switch_that_allows + " opens it"));
+      // The host's own and not bubblewrap's data, which is unlinked: a sandbox inside could not mount over it.
+      add(bind_mount(missing, Access::kReadOnly, "absent and protected; " + path.switch_that_allows + " opens it"));
     }
     const auto known = [&](const Placeholder& placeholder) { return placeholder.path == missing; };
     if (std::ranges::none_of(plan_.placeholders, known)) {

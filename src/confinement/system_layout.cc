@@ -19,15 +19,13 @@ constexpr std::array<std::string_view, 7> kRootEntries = {"/bin",   "/sbin",  "/
 
 // Configuration that programs need to start and that says nothing about the host's people or services.
 constexpr std::string_view kEtcEntries[] = {
-    "alternatives",   "ca-certificates",  "ssl",         "pki",           "crypto-policies", "ld.so.cache",
-    "ld.so.conf",     "ld.so.conf.d",     "os-release",  "debian_version", "lsb-release",    "nsswitch.conf",
-    "host.conf",      "gai.conf",         "services",    "protocols",     "localtime",       "timezone",
-    "locale.alias",   "locale.conf",      "default/locale", "gitconfig",  "terminfo",        "inputrc",
-    "profile",        "bash.bashrc",      "bash_completion.d", "magic",   "magic.mime",      "mime.types",
-    "fonts",          "perl",             "maven",       "openssl",       "mke2fs.conf",     "npmrc",
+    "alternatives",  "ca-certificates", "ssl",        "pki",       "crypto-policies", "ld.so.cache",    "os-release",
+    "lsb-release",   "debian_version",  "host.conf",  "gai.conf",  "nsswitch.conf",   "services",       "protocols",
+    "localtime",     "timezone",        "locale.conf", "gitconfig", "inputrc",         "profile",        "bash.bashrc",
+    "magic",         "mime.types",      "fonts",      "maven",     "openssl",         "default/locale", "npmrc",
 };
 // Entries whose names carry a version, by their beginning.
-constexpr std::string_view kEtcPrefixes[] = {"java-", "python3", "php", "ImageMagick-", "lisp-"};
+constexpr std::string_view kEtcPrefixes[] = {"java-", "php"};
 constexpr std::size_t kEtcListed = 4096;
 constexpr mode_t kSharedMode = 01777;
 
@@ -65,9 +63,22 @@ void add_root_entries(MountSet& mounts, const HostView& host) {
   }
 }
 
+// Small files are copied: a few dozen mounts would be most of the time that a start takes.
 void add_etc_entry(MountSet& mounts, const HostView& host, const std::string& path) {
-  if (!host.follow(path)) return;
-  mounts.add_unless_present(bind_mount(path, Access::kReadOnly, "system configuration that programs need"));
+  constexpr std::size_t kCopiedBytes = 65536;
+  constexpr const char* kReason = "system configuration that programs need";
+  const auto real = host.real_path(path);
+  const auto fact = real ? host.inspect(*real) : std::nullopt;
+  if (!fact) return;
+  if (fact->type == Type::kFile) {
+    auto content = host.read_file(*real, kCopiedBytes + 1);
+    if (!content) return;
+    if (content->size() <= kCopiedBytes) {
+      mounts.add_unless_present(file_mount(path, std::move(*content), kReason));
+      return;
+    }
+  }
+  mounts.add_unless_present(bind_mount(path, Access::kReadOnly, kReason));
 }
 
 void add_etc(MountSet& mounts, const HostView& host, const SystemLayoutRequest& request) {
@@ -78,14 +89,14 @@ void add_etc(MountSet& mounts, const HostView& host, const SystemLayoutRequest& 
     }
   }
   constexpr const char* kAccounts = "only the accounts of the sandbox";
-  mounts.add_unless_present(data_mount("/etc/passwd", passwd(request.identity, request.home, login_shell(host)), kAccounts));
-  mounts.add_unless_present(data_mount("/etc/group", group(request.identity), kAccounts));
-  mounts.add_unless_present(data_mount("/etc/machine-id", std::string(kMachineId), "no trace of the host"));
+  mounts.add_unless_present(file_mount("/etc/passwd", passwd(request.identity, request.home, login_shell(host)), kAccounts));
+  mounts.add_unless_present(file_mount("/etc/group", group(request.identity), kAccounts));
+  mounts.add_unless_present(file_mount("/etc/machine-id", std::string(kMachineId), "no trace of the host"));
   if (request.network == NetworkScope::kOpen) {
     add_etc_entry(mounts, host, "/etc/hosts");
     add_etc_entry(mounts, host, "/etc/resolv.conf");
   } else {
-    mounts.add_unless_present(data_mount("/etc/hosts", std::string(kHosts), "names of the sandbox only"));
+    mounts.add_unless_present(file_mount("/etc/hosts", std::string(kHosts), "names of the sandbox only"));
   }
 }
 
@@ -170,6 +181,7 @@ Status add_system_layout(MountSet& mounts, const HostView& host, const SystemLay
     RETURN_IF_ERROR(mounts.add(tmpfs_mount("/", request.tmpfs_bytes, "an empty throw-away root, bounded")));
     add_root_entries(mounts, host);
     add_etc(mounts, host, request);
+    add_private_directory(mounts, "/etc", 0755);
     add_private_directory(mounts, "/tmp", kSharedMode);
     add_private_directory(mounts, "/var/tmp", kSharedMode);
     add_private_directory(mounts, "/run", 0755);

@@ -30,7 +30,8 @@ constexpr const char* kLogName = "decisions.jsonl";
 bool is_run_id(std::string_view text) {
   if (text.empty() || text.size() > 128 || text.front() == '.') return false;
   return std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
   });
 }
 
@@ -45,7 +46,7 @@ std::vector<RecordedRun> list_runs(int directory) {
   if (stream == nullptr) return out;
   while (const dirent* entry = ::readdir(stream)) {
     if (!is_run_id(entry->d_name) || out.size() >= kMaxRuns) continue;
-    struct stat status {};
+    struct stat status{};
     if (::fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode)) continue;
     out.push_back({entry->d_name, std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec});
   }

@@ -1,6 +1,7 @@
 #include "control/home_files.h"
 
 #include <fcntl.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,28 @@ namespace json = boost::json;
 
 constexpr std::size_t kFileBytes = std::size_t{64} << 20;
 constexpr std::string_view kServers = "mcpServers";
+
+// While it lives, this thread touches files as `user` does.
+class ActingAs {
+ public:
+  explicit ActingAs(const confinement::Identity& user) : active_(user.switch_user) {
+    if (!active_) return;
+    group_ = ::setfsgid(user.host_gid);
+    user_ = ::setfsuid(user.host_uid);
+  }
+  ActingAs(const ActingAs&) = delete;
+  ActingAs& operator=(const ActingAs&) = delete;
+  ~ActingAs() {
+    if (!active_) return;
+    ::setfsuid(static_cast<uid_t>(user_));
+    ::setfsgid(static_cast<gid_t>(group_));
+  }
+
+ private:
+  bool active_;
+  int user_ = 0;
+  int group_ = 0;
+};
 
 Result<std::string> read_if_there(const std::string& path) {
   auto content = system::read_file(path, kFileBytes);
@@ -62,8 +85,10 @@ std::optional<std::string> with_original_servers(const std::string& original_tex
   return json::serialize(*changed);
 }
 
-Result<HomeFiles> HomeFiles::read(const std::vector<confinement::HomeFile>& files) {
+Result<HomeFiles> HomeFiles::read(const std::vector<confinement::HomeFile>& files, const confinement::Identity& user) {
+  const ActingAs acting(user);
   HomeFiles out;
+  out.user_ = user;
   out.files_ = files;
   for (const confinement::HomeFile& file : files) {
     ASSIGN_OR_RETURN(std::string content, read_if_there(file.host_path));
@@ -74,6 +99,7 @@ Result<HomeFiles> HomeFiles::read(const std::vector<confinement::HomeFile>& file
 
 Result<std::string> HomeFiles::bring_home(const std::string& inside_path, const UniqueFd& file,
                                           bool keep_settings) const {
+  const ActingAs acting(user_);
   for (std::size_t index = 0; index < files_.size(); ++index) {
     if (files_[index].inside_path != inside_path) continue;
     const std::string& path = files_[index].host_path;

@@ -12,8 +12,9 @@ namespace cofferdam::control {
 
 class HomeFiles {
  public:
-  // Reads every file of the plan; a missing one is an empty copy.
-  static Result<HomeFiles> read(const std::vector<confinement::HomeFile>& files);
+  // Reads every file of the plan; a missing one is an empty copy. Files are read and written with the rights of the
+  // run's user: started by root, the home is somebody's who may have laid links in it.
+  static Result<HomeFiles> read(const std::vector<confinement::HomeFile>& files, const confinement::Identity& user);
 
   // In the order of the plan.
   const std::vector<std::string>& contents() const { return contents_; }
@@ -23,6 +24,7 @@ class HomeFiles {
   Result<std::string> bring_home(const std::string& inside_path, const UniqueFd& file, bool keep_settings) const;
 
  private:
+  confinement::Identity user_;
   std::vector<confinement::HomeFile> files_;
   std::vector<std::string> contents_;
 };

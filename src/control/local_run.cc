@@ -313,7 +313,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   ASSIGN_OR_RETURN(const std::vector<UniqueFd> locks, lock_protected(plan));
   folder.started();
   ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
-  ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files));
+  ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
   const GitConfigWatch git_watch(plan.git_config_lock);
 
   ASSIGN_OR_RETURN(std::optional<egress::EgressProcess> egress,

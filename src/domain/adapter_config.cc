@@ -25,7 +25,9 @@ constexpr std::array kKeys = {Text{"filesystemScope"}, Text{"filesystemExtraPath
 constexpr std::array kBuilderKeys = {Text{"managedPaths"}, Text{"pathAliases"}, Text{"outboundRestorePaths"},
                                      Text{"homeDir"}, Text{"networkTrustedUrls"}};
 
-Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+Error invalid(std::string message) {
+  return {ErrorCode::kInvalidArgument, std::move(message)};
+}
 
 // Absent, null and "" mean "not set" for every key here.
 const json::value* value_of(const json::object& config, Text key) {
@@ -35,7 +37,9 @@ const json::value* value_of(const json::object& config, Text key) {
   return value;
 }
 
-bool is_text(const json::value* value, Text text) { return value->is_string() && Text(value->get_string()) == text; }
+bool is_text(const json::value* value, Text text) {
+  return value->is_string() && Text(value->get_string()) == text;
+}
 
 Result<const json::array*> list_of(const json::object& config, Text key) {
   static const json::array kNone;

@@ -17,11 +17,13 @@ constexpr std::string_view kSystem = "other";
 #endif
 
 // The run's own variables, which the agent's skills and tools talk to the control plane with.
-constexpr std::array kRunVariables = {"PAPERCLIP_API_URL",    "PAPERCLIP_API_KEY",     "PAPERCLIP_AGENT_ID",
-                                      "PAPERCLIP_COMPANY_ID", "PAPERCLIP_RUN_ID",      "PAPERCLIP_TASK_ID",
+constexpr std::array kRunVariables = {"PAPERCLIP_API_URL",     "PAPERCLIP_API_KEY",      "PAPERCLIP_AGENT_ID",
+                                      "PAPERCLIP_COMPANY_ID",  "PAPERCLIP_RUN_ID",       "PAPERCLIP_TASK_ID",
                                       "PAPERCLIP_WAKE_REASON", "PAPERCLIP_WORKSPACE_CWD"};
 
-Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+Error invalid(std::string message) {
+  return {ErrorCode::kInvalidArgument, std::move(message)};
+}
 
 Result<std::string> absolute(std::string_view path, const std::string& label) {
   const std::optional<std::string> normalised = normalized_absolute(path);
@@ -86,8 +88,8 @@ class Builder {
 
   Status set_restore_paths() {
     for (std::size_t i = 0; i < options_.outbound_restore_paths.size(); ++i) {
-      ASSIGN_OR_RETURN(std::string path, absolute(options_.outbound_restore_paths[i],
-                                                  "Sandbox " + indexed("outboundRestorePaths", i)));
+      ASSIGN_OR_RETURN(std::string path,
+                       absolute(options_.outbound_restore_paths[i], "Sandbox " + indexed("outboundRestorePaths", i)));
       policy().restore_paths.push_back(std::move(path));
     }
     return {};
@@ -99,17 +101,16 @@ class Builder {
       const PathGrant& grant = config_.extra_paths[i];
       if (grant.access != Access::kReadWrite) continue;
       ASSIGN_OR_RETURN(const std::string path, absolute(grant.path, "Sandbox " + indexed("extraPaths", i) + ".path"));
-      const bool covered = std::ranges::any_of(policy().restore_paths, [&](const std::string& restored) {
-        return is_inside(path, restored);
-      });
+      const bool covered = std::ranges::any_of(policy().restore_paths,
+                                               [&](const std::string& restored) { return is_inside(path, restored); });
       if (!covered && !is_inside(path, policy().workspace)) return unmapped(path);
     }
     return {};
   }
 
   Error unmapped(const std::string& path) {
-    return invalid("Writable sandbox path \"" + path + "\" is outside synchronized workspace \"" +
-                   policy().workspace + "\" and has no outbound restore mapping.")
+    return invalid("Writable sandbox path \"" + path + "\" is outside synchronized workspace \"" + policy().workspace +
+                   "\" and has no outbound restore mapping.")
         .with_hint("Add the directory " + shell_quoted(parent_of(path)) +
                    " to outboundRestorePaths (on the command line: --restore " + shell_quoted(parent_of(path)) +
                    "), or move the path under workspaceDir, or change its access to \"ro\".");
@@ -119,10 +120,8 @@ class Builder {
     for (std::size_t i = 0; i < options_.managed_paths.size(); ++i) {
       const BuilderOptions::ManagedPath& managed = options_.managed_paths[i];
       ASSIGN_OR_RETURN(std::string path, absolute(managed.path, "Sandbox path"));
-      policy().grants.push_back({.path = std::move(path),
-                                 .access = managed.access,
-                                 .origin = indexed("managedPaths", i),
-                                 .optional = true});
+      policy().grants.push_back(
+          {.path = std::move(path), .access = managed.access, .origin = indexed("managedPaths", i), .optional = true});
     }
     for (const PathGrant& extra : config_.extra_paths) {
       PathGrant grant = extra;
@@ -172,8 +171,9 @@ class Builder {
       out_.notes.emplace_back("filesystemExtraPaths has no effect unless filesystemScope is \"workspace\"");
     }
     for (const std::string& key : config_.unused) {
-      out_.notes.push_back(key + " is not read from the adapter configuration: the program that starts the run says "
-                                 "it (docs/paperclip-keys.md)");
+      out_.notes.push_back(key +
+                           " is not read from the adapter configuration: the program that starts the run says "
+                           "it (docs/paperclip-keys.md)");
     }
   }
 
@@ -183,7 +183,9 @@ class Builder {
   ResolvedPolicy out_;
 };
 
-bool has_scope(const AdapterConfig& config) { return config.workspace_scope || config.network.has_value(); }
+bool has_scope(const AdapterConfig& config) {
+  return config.workspace_scope || config.network.has_value();
+}
 
 // "workspace filesystem and allowlist network"
 std::string scopes_of(const AdapterConfig& config) {
@@ -229,8 +231,8 @@ Status check_platform(std::string_view system) {
 Result<EngineChoice> choose_engine(AdapterEngine engine, bool scoped, std::string_view title, bool strict) {
   if (!scoped || engine == AdapterEngine::kCli) return EngineChoice{};
   const std::string name = title.empty() ? "" : std::string(title) + " ";
-  const std::string refusal = "Local filesystem/network confinement requires the " + name +
-                              "CLI engine; ACP confinement is not supported.";
+  const std::string refusal =
+      "Local filesystem/network confinement requires the " + name + "CLI engine; ACP confinement is not supported.";
   if (strict) {
     return Error(ErrorCode::kUnavailable,
                  refusal + " Repair the ACP setup, or explicitly set engine=cli to use the CLI engine.");

@@ -20,9 +20,9 @@ struct BuilderOptions {
     Access access = Access::kReadOnly;
   };
   std::string workspace_dir;
-  std::optional<std::string> cwd;                 // absent: workspace_dir
-  std::vector<ManagedPath> managed_paths;         // the adapter's own; exempt from the restore check
-  std::vector<PathAlias> path_aliases;            // targets lie in the workspace
+  std::optional<std::string> cwd;                   // absent: workspace_dir
+  std::vector<ManagedPath> managed_paths;           // the adapter's own; exempt from the restore check
+  std::vector<PathAlias> path_aliases;              // targets lie in the workspace
   std::vector<std::string> outbound_restore_paths;  // for which somebody copies changes back
   std::optional<std::string> home_dir;
   std::vector<std::string> network_trusted_urls;  // control plane; host and port pinned

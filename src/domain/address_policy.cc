@@ -19,16 +19,26 @@ constexpr std::uint32_t v4(std::uint32_t a, std::uint32_t b, std::uint32_t c, st
 // First match wins. IANA special-purpose registry (RFC 6890 and updates) and the vendors' metadata services:
 // AWS/GCP/Azure 169.254.169.254, Alibaba 100.100.100.200, Azure 168.63.129.16, Oracle 192.0.0.192.
 constexpr std::array kRanges4 = {
-    Range4{v4(169, 254, 169, 254), 32, AddressKind::kMetadata}, Range4{v4(169, 254, 170, 2), 32, AddressKind::kMetadata},
-    Range4{v4(100, 100, 100, 200), 32, AddressKind::kMetadata}, Range4{v4(168, 63, 129, 16), 32, AddressKind::kMetadata},
-    Range4{v4(192, 0, 0, 192), 32, AddressKind::kMetadata},     Range4{v4(255, 255, 255, 255), 32, AddressKind::kBroadcast},
-    Range4{v4(0, 0, 0, 0), 8, AddressKind::kUnspecified},       Range4{v4(127, 0, 0, 0), 8, AddressKind::kLoopback},
-    Range4{v4(169, 254, 0, 0), 16, AddressKind::kLinkLocal},    Range4{v4(10, 0, 0, 0), 8, AddressKind::kPrivate},
-    Range4{v4(172, 16, 0, 0), 12, AddressKind::kPrivate},       Range4{v4(192, 168, 0, 0), 16, AddressKind::kPrivate},
-    Range4{v4(100, 64, 0, 0), 10, AddressKind::kCarrierGrade},  Range4{v4(224, 0, 0, 0), 4, AddressKind::kMulticast},
-    Range4{v4(192, 0, 0, 0), 24, AddressKind::kReserved},       Range4{v4(192, 0, 2, 0), 24, AddressKind::kReserved},
-    Range4{v4(192, 88, 99, 0), 24, AddressKind::kReserved},     Range4{v4(198, 18, 0, 0), 15, AddressKind::kReserved},
-    Range4{v4(198, 51, 100, 0), 24, AddressKind::kReserved},    Range4{v4(203, 0, 113, 0), 24, AddressKind::kReserved},
+    Range4{v4(169, 254, 169, 254), 32, AddressKind::kMetadata},
+    Range4{v4(169, 254, 170, 2), 32, AddressKind::kMetadata},
+    Range4{v4(100, 100, 100, 200), 32, AddressKind::kMetadata},
+    Range4{v4(168, 63, 129, 16), 32, AddressKind::kMetadata},
+    Range4{v4(192, 0, 0, 192), 32, AddressKind::kMetadata},
+    Range4{v4(255, 255, 255, 255), 32, AddressKind::kBroadcast},
+    Range4{v4(0, 0, 0, 0), 8, AddressKind::kUnspecified},
+    Range4{v4(127, 0, 0, 0), 8, AddressKind::kLoopback},
+    Range4{v4(169, 254, 0, 0), 16, AddressKind::kLinkLocal},
+    Range4{v4(10, 0, 0, 0), 8, AddressKind::kPrivate},
+    Range4{v4(172, 16, 0, 0), 12, AddressKind::kPrivate},
+    Range4{v4(192, 168, 0, 0), 16, AddressKind::kPrivate},
+    Range4{v4(100, 64, 0, 0), 10, AddressKind::kCarrierGrade},
+    Range4{v4(224, 0, 0, 0), 4, AddressKind::kMulticast},
+    Range4{v4(192, 0, 0, 0), 24, AddressKind::kReserved},
+    Range4{v4(192, 0, 2, 0), 24, AddressKind::kReserved},
+    Range4{v4(192, 88, 99, 0), 24, AddressKind::kReserved},
+    Range4{v4(198, 18, 0, 0), 15, AddressKind::kReserved},
+    Range4{v4(198, 51, 100, 0), 24, AddressKind::kReserved},
+    Range4{v4(203, 0, 113, 0), 24, AddressKind::kReserved},
     Range4{v4(240, 0, 0, 0), 4, AddressKind::kReserved},
 };
 
@@ -54,10 +64,10 @@ constexpr std::array kRanges6 = {
     Range6{{0xfe, 0xc0}, 10, AddressKind::kPrivate},
     Range6{{0xfc}, 7, AddressKind::kUniqueLocal},
     Range6{{0xff}, 8, AddressKind::kMulticast},
-    Range6{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, AddressKind::kPrivate},  // NAT64 of local meaning, RFC 8215
-    Range6{{0x01, 0x00}, 64, AddressKind::kReserved},                         // discard
-    Range6{{0x20, 0x01, 0x0d, 0xb8}, 32, AddressKind::kReserved},             // documentation
-    Range6{{0x3f, 0xff}, 20, AddressKind::kReserved},                         // documentation
+    Range6{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, AddressKind::kPrivate},   // NAT64 of local meaning, RFC 8215
+    Range6{{0x01, 0x00}, 64, AddressKind::kReserved},                          // discard
+    Range6{{0x20, 0x01, 0x0d, 0xb8}, 32, AddressKind::kReserved},              // documentation
+    Range6{{0x3f, 0xff}, 20, AddressKind::kReserved},                          // documentation
     Range6{{0x20, 0x01, 0x00, 0x02, 0x00, 0x00}, 48, AddressKind::kReserved},  // benchmarking
     Range6{{0x20, 0x01, 0x00, 0x10}, 28, AddressKind::kReserved},              // ORCHID
     Range6{{0x5f, 0x00}, 16, AddressKind::kReserved},                          // segment routing identifiers
@@ -84,7 +94,8 @@ constexpr Range6 kSixToFour{{0x20, 0x02}, 16, AddressKind::kPublic};
 constexpr Range6 kTeredo{{0x20, 0x01, 0x00, 0x00}, 32, AddressKind::kPublic};
 
 bool is_isatap(const IpAddress& address) {
-  return (address.bytes[8] & 0xFD) == 0 && address.bytes[9] == 0 && address.bytes[10] == 0x5E && address.bytes[11] == 0xFE;
+  return (address.bytes[8] & 0xFD) == 0 && address.bytes[9] == 0 && address.bytes[10] == 0x5E &&
+         address.bytes[11] == 0xFE;
 }
 
 AddressKind classify_v6(const IpAddress& address) {

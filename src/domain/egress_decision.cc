@@ -15,7 +15,9 @@ bool allow_port_matches(const NetworkRule& rule, std::uint16_t port) {
   return rule.port ? *rule.port == port : port == kHttpsPort || port == kHttpPort;
 }
 
-bool deny_port_matches(const NetworkRule& rule, std::uint16_t port) { return !rule.port || *rule.port == port; }
+bool deny_port_matches(const NetworkRule& rule, std::uint16_t port) {
+  return !rule.port || *rule.port == port;
+}
 
 bool is_strict_subdomain(std::string_view host, std::string_view domain) {
   return host.size() > domain.size() + 1 && host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.';
@@ -138,8 +140,8 @@ AddressVerdict EgressRules::vet(const Admission& admission, const IpAddress& add
   if (const NetworkRule* rule = covering_address(dialled, port)) return {true, rule, {}};
   const AddressKind kind = classify(dialled);
   const std::optional<IpAddress> inner = embedded_ipv4(dialled);
-  const bool is_own = std::ranges::find(own, dialled) != own.end() ||
-                      (inner && std::ranges::find(own, *inner) != own.end());
+  const bool is_own =
+      std::ranges::find(own, dialled) != own.end() || (inner && std::ranges::find(own, *inner) != own.end());
   if (admission.trusted && is_fine_for_trusted(kind)) return {true, admission.rule, {}};
   if (kind != AddressKind::kPublic) return {false, nullptr, "address_" + std::string(to_string(kind))};
   if (is_own) return {false, nullptr, "address_own"};
@@ -150,7 +152,8 @@ std::vector<LoopbackForward> loopback_forwards(std::span<const NetworkRule> allo
   std::vector<LoopbackForward> out;
   const auto add = [&out](const IpAddress& address, std::uint16_t port) {
     LoopbackForward forward{.host = address.to_string(), .port = port};
-    if (out.size() < kMaxLoopbackForwards && std::ranges::find(out, forward) == out.end()) out.push_back(std::move(forward));
+    if (out.size() < kMaxLoopbackForwards && std::ranges::find(out, forward) == out.end())
+      out.push_back(std::move(forward));
   };
   for (const NetworkRule& rule : allow) {
     if (rule.target != NetworkRule::Target::kAddresses || !rule.port) continue;

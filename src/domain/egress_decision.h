@@ -22,17 +22,17 @@ enum class Traffic : std::uint8_t {
 
 // What the bytes of an admitted tunnel must be.
 enum class ContentCheck : std::uint8_t {
-  kNone,         // an address rule, or one marked raw
-  kTlsIfTls,     // anything; a TLS hello must name the host
-  kHttpOrTls,    // port 80 named by the rule: plain HTTP to that host, or TLS to it
-  kHttp,         // port 80 of a rule without a port: plain HTTP to that host
-  kTls,          // port 443: TLS to that host
+  kNone,       // an address rule, or one marked raw
+  kTlsIfTls,   // anything; a TLS hello must name the host
+  kHttpOrTls,  // port 80 named by the rule: plain HTTP to that host, or TLS to it
+  kHttp,       // port 80 of a rule without a port: plain HTTP to that host
+  kTls,        // port 443: TLS to that host
 };
 
 // The answer about a name and a port.
 struct Admission {
   bool allowed = false;
-  bool trusted = false;               // private addresses of the name are fine
+  bool trusted = false;  // private addresses of the name are fine
   ContentCheck check = ContentCheck::kTls;
   const NetworkRule* rule = nullptr;  // what decided; null: no rule speaks about it. Lives as long as the rules
   std::string_view reason;            // for a refusal, stable: "no_rule", "denied_by_rule", "plain_http_on_443"

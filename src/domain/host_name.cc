@@ -34,9 +34,8 @@ Result<std::string> mapped_to_ascii(std::string_view host) {
 
 bool is_label(std::string_view label) {
   if (label.empty() || label.size() > kMaxLabelBytes || label.front() == '-' || label.back() == '-') return false;
-  return std::ranges::all_of(label, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  });
+  return std::ranges::all_of(
+      label, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; });
 }
 
 // What a URL parser takes for an attempt at an IPv4 address: such a text is an address or nothing.
@@ -67,7 +66,8 @@ Result<std::string> canonical_host(std::string_view host) {
   if (name.ends_with('.')) name.pop_back();
   if (name.empty()) return not_a_host(host, "it is empty");
   if (name.size() > kMaxHostBytes) return not_a_host(host, "it is longer than 253 bytes");
-  if (!std::ranges::all_of(split(name, '.'), is_label)) return not_a_host(host, "a label is empty, too long or holds a character that no host name has");
+  if (!std::ranges::all_of(split(name, '.'), is_label))
+    return not_a_host(host, "a label is empty, too long or holds a character that no host name has");
   if (!ends_in_number(name)) return name;
   const std::optional<IpAddress> address = IpAddress::parse(name);
   if (!address) return not_a_host(host, "it is no valid IPv4 address");

@@ -63,7 +63,8 @@ std::optional<IpAddress> parse_v6(std::string_view text) {
 }
 
 bool is_mapped(const IpAddress& address) {
-  return address.is_v6 && std::ranges::all_of(address.bytes.begin(), address.bytes.begin() + 10, [](auto b) { return b == 0; }) &&
+  return address.is_v6 &&
+         std::ranges::all_of(address.bytes.begin(), address.bytes.begin() + 10, [](auto b) { return b == 0; }) &&
          address.bytes[10] == 0xFF && address.bytes[11] == 0xFF;
 }
 
@@ -109,6 +110,8 @@ bool Cidr::contains(const IpAddress& address) const {
   return ((network.bytes[whole] ^ candidate.bytes[whole]) & mask) == 0;
 }
 
-bool Cidr::is_single_address() const { return prefix_bits == (network.is_v6 ? 128 : 32); }
+bool Cidr::is_single_address() const {
+  return prefix_bits == (network.is_v6 ? 128 : 32);
+}
 
 }  // namespace cofferdam::domain

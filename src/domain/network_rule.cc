@@ -46,7 +46,8 @@ Result<RuleText> split_rule(std::string_view whole, std::string_view text) {
     const std::size_t end = std::min(text.find_first_of("/:"), text.size());
     out.host = text.substr(0, end);
     rest = text.substr(end);
-    if (std::ranges::count(text, ':') > 1) return bad_rule(whole, "looks like an IPv6 address: write it in brackets, [::1]:PORT");
+    if (std::ranges::count(text, ':') > 1)
+      return bad_rule(whole, "looks like an IPv6 address: write it in brackets, [::1]:PORT");
   }
   if (rest.starts_with('/')) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
@@ -76,7 +77,8 @@ Result<Cidr> parse_cidr(std::string_view whole, std::string_view host, std::stri
   }
   const std::optional<std::uint64_t> bits = parse_decimal(prefix);
   const std::uint64_t most = out.network.is_v6 ? 128 : 32;
-  if (!bits || *bits > most) return bad_rule(whole, "has a prefix length that is not a number from 0 to " + std::to_string(most));
+  if (!bits || *bits > most)
+    return bad_rule(whole, "has a prefix length that is not a number from 0 to " + std::to_string(most));
   out.prefix_bits = static_cast<int>(*bits);
   Cidr masked = out;
   for (std::size_t bit = *bits; bit < most; ++bit) {
@@ -103,14 +105,16 @@ Result<NetworkRule> parse_subdomains(NetworkRule rule, std::string_view host) {
   if (!domain) return bad_rule(rule.text, "is wrong: " + domain.error().message());
   if (IpAddress::parse(*domain)) return bad_rule(rule.text, "has a wildcard before an address");
   if (is_public_suffix(*domain)) {
-    return bad_rule(rule.text, "covers every name under the public suffix \"" + *domain + "\"; name one registered domain");
+    return bad_rule(rule.text,
+                    "covers every name under the public suffix \"" + *domain + "\"; name one registered domain");
   }
   rule.host = *domain;
   return rule;
 }
 
 Result<NetworkRule> parse_host(NetworkRule rule, std::string_view host) {
-  if (host.contains('*')) return bad_rule(rule.text, "has a wildcard that is not its first label: only \"*.example.com\" is possible");
+  if (host.contains('*'))
+    return bad_rule(rule.text, "has a wildcard that is not its first label: only \"*.example.com\" is possible");
   const Result<std::string> name = canonical_host(host);
   if (!name) return bad_rule(rule.text, "is wrong: " + name.error().message());
   if (*name == "localhost") {

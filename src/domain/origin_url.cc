@@ -17,7 +17,9 @@ struct Scheme {
 constexpr std::array kSchemes = {Scheme{"http", 80}, Scheme{"https", 443}, Scheme{"ws", 80}, Scheme{"wss", 443},
                                  Scheme{"ftp", 21}};
 
-bool is_blank_or_control(char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
+bool is_blank_or_control(char c) {
+  return static_cast<unsigned char>(c) <= ' ' || c == '\x7F';
+}
 
 // The end of the host in "host:port"; npos when the text has no host there.
 std::size_t host_length(std::string_view authority) {

@@ -16,7 +16,9 @@ Error conflict(std::string message, std::string hint) {
   return Error(ErrorCode::kInvalidArgument, std::move(message)).with_hint(std::move(hint));
 }
 
-std::string in_quotes(std::string_view text) { return "\"" + printable(text) + "\""; }
+std::string in_quotes(std::string_view text) {
+  return "\"" + printable(text) + "\"";
+}
 
 template <class T>
 bool holds(const std::vector<T>& list, const T& value) {
@@ -150,9 +152,9 @@ class Resolver {
     p.allow_home_as_workspace = settings_.allow_home && settings_.allow_home->value;
     p.git_config_writable = settings_.git_config_writable && settings_.git_config_writable->value;
     p.agent_settings_writable = settings_.agent_settings_writable && settings_.agent_settings_writable->value;
-    p.nested_sandboxes = settings_.nested
-                             ? settings_.nested->value
-                             : std::ranges::any_of(profiles_, [](const Profile* each) { return each->nested_sandboxes; });
+    p.nested_sandboxes =
+        settings_.nested ? settings_.nested->value
+                         : std::ranges::any_of(profiles_, [](const Profile* each) { return each->nested_sandboxes; });
     p.limits = limits_of(settings_);
     p.grants = settings_.grants;
   }
@@ -285,11 +287,10 @@ std::optional<T> value_of(const std::optional<Given<T>>& given) {
 }  // namespace
 
 std::vector<std::string> default_pass_list() {
-  constexpr std::array kNames = {"LANG",           "LANGUAGE",       "LC_ALL",       "LC_ADDRESS",  "LC_COLLATE",
-                                 "LC_CTYPE",       "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_MESSAGES", "LC_MONETARY",
-                                 "LC_NAME",        "LC_NUMERIC",     "LC_PAPER",     "LC_TELEPHONE", "LC_TIME",
-                                 "TERM",           "COLORTERM",      "NO_COLOR",     "FORCE_COLOR", "CLICOLOR",
-                                 "TZ"};
+  constexpr std::array kNames = {
+      "LANG",           "LANGUAGE",    "LC_ALL",      "LC_ADDRESS", "LC_COLLATE",  "LC_CTYPE", "LC_IDENTIFICATION",
+      "LC_MEASUREMENT", "LC_MESSAGES", "LC_MONETARY", "LC_NAME",    "LC_NUMERIC",  "LC_PAPER", "LC_TELEPHONE",
+      "LC_TIME",        "TERM",        "COLORTERM",   "NO_COLOR",   "FORCE_COLOR", "CLICOLOR", "TZ"};
   return {kNames.begin(), kNames.end()};
 }
 
@@ -380,15 +381,15 @@ Status check_grants(const std::vector<PathGrant>& grants) {
   return {};
 }
 
-Status check_workspace(const std::string& workspace, const std::string& where, bool allow_home,
-                       const Caller& caller) {
+Status check_workspace(const std::string& workspace, const std::string& where, bool allow_home, const Caller& caller) {
   if (workspace == "/") {
     return conflict(where + ": the root directory cannot be the workspace", "Choose a project's directory.");
   }
   if (caller.home.empty() || caller.home == "/") return {};
   if (workspace == caller.home && !allow_home) {
-    return conflict(where + ": the home directory " + in_quotes(workspace) + " as workspace hands over everything in it",
-                    "Choose a project's directory, or say --allow-home.");
+    return conflict(
+        where + ": the home directory " + in_quotes(workspace) + " as workspace hands over everything in it",
+        "Choose a project's directory, or say --allow-home.");
   }
   if (workspace != caller.home && is_inside(caller.home, workspace)) {
     return conflict(where + ": " + in_quotes(workspace) + " cannot be the workspace, the home directory lies in it",

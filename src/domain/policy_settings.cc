@@ -15,7 +15,9 @@ using Shape = SettingSpec::Shape;
 using Place = SettingSpec::Place;
 using Completion = SettingSpec::Completion;
 
-std::string quoted(std::string_view text) { return "\"" + printable(text) + "\""; }
+std::string quoted(std::string_view text) {
+  return "\"" + printable(text) + "\"";
+}
 
 Error invalid(const SettingSource& source, const std::string& what) {
   return {ErrorCode::kInvalidArgument, source.where + ": " + what};
@@ -207,8 +209,8 @@ constexpr std::array kSpecs = {
                 "workspace).",
                 apply_path<&S::working_directory>, nullptr},
     SettingSpec{"filesystem", Shape::kValue, Place::kTopLevel, true, "workspace|host", Completion::kWords, kFiles,
-                "workspace (default): only the workspace, the system's tools and what is granted can be seen. "
-                "host: your own view and rights.",
+                "What can be seen: workspace (default) only the workspace, the system's tools and what is granted; "
+                "host all that you can see, with your rights.",
                 apply_filesystem, nullptr},
     SettingSpec{"ro", Shape::kList, Place::kTopLevel, true, "PATH", Completion::kPath, kFiles,
                 "Let the command read PATH. May be repeated.", apply_grant<Access::kReadOnly>, nullptr},
@@ -226,14 +228,13 @@ constexpr std::array kSpecs = {
                 "Whether .git/config and .git/hooks may change (default: protected).",
                 apply_writable<&S::git_config_writable>, nullptr},
     SettingSpec{"agent-settings", Shape::kValue, Place::kTopLevel, true, "protected|writable", Completion::kWords,
-                kFiles,
-                "Whether settings, hooks, MCP and instruction files of agents may change (default: protected).",
+                kFiles, "Whether settings, hooks, MCP and instruction files of agents may change (default: protected).",
                 apply_writable<&S::agent_settings_writable>, nullptr},
     SettingSpec{"allow-home", Shape::kSwitch, Place::kTopLevel, true, "", Completion::kNone, kFiles,
                 "Accept the home directory itself as the workspace.", apply_switch<&S::allow_home>, nullptr},
     SettingSpec{"network", Shape::kValue, Place::kTopLevel, true, "deny|allowlist|open", Completion::kWords, kNetwork,
-                "deny (default): nothing. allowlist: what --allow names, through a recording proxy. open: the host's "
-                "network, unfiltered.",
+                "What can be reached: deny (default) nothing; allowlist what --allow names, through a recording proxy; "
+                "open the host's network, unfiltered.",
                 apply_network, nullptr},
     SettingSpec{"allow", Shape::kList, Place::kTopLevel, true, "RULE", Completion::kNone, kNetwork,
                 "Allow a destination: HOST[:PORT], *.DOMAIN[:PORT], ADDRESS[:PORT] or CIDR[:PORT]. Means --network "
@@ -283,7 +284,9 @@ constexpr std::array kSpecs = {
 
 }  // namespace
 
-std::span<const SettingSpec> setting_specs() { return kSpecs; }
+std::span<const SettingSpec> setting_specs() {
+  return kSpecs;
+}
 
 Status apply_flag(const SettingSpec& spec, PolicySettings& settings, std::string_view text,
                   const SettingSource& source) {

@@ -10,7 +10,9 @@ std::optional<std::string> variable_of(const Caller& caller, std::string_view na
   return caller.environment(name);
 }
 
-std::string origin_of(const Profile& profile) { return "profile " + std::string(profile.name); }
+std::string origin_of(const Profile& profile) {
+  return "profile " + std::string(profile.name);
+}
 
 // In ~/.claude.json a new MCP server is a program that starts unconfined the next time, and a trust answer lets a
 // project bring its own.
@@ -29,12 +31,12 @@ std::vector<std::string> guarded_members_of(std::string_view file) {
 void add_guarded(const Profile& profile, const Profile::HomeDirectory& directory, const std::string& root,
                  Policy& policy) {
   for (const Profile::Guarded& guarded : directory.guarded) {
-    policy.home_paths.push_back({.path = joined(root, guarded.path),
-                                 .access = Access::kReadOnly,
-                                 .origin = origin_of(profile) + " (agent settings)",
-                                 .optional = true,
-                                 .placeholder = guarded.is_directory ? PathGrant::Placeholder::kDirectory
-                                                                     : PathGrant::Placeholder::kFile});
+    policy.home_paths.push_back(
+        {.path = joined(root, guarded.path),
+         .access = Access::kReadOnly,
+         .origin = origin_of(profile) + " (agent settings)",
+         .optional = true,
+         .placeholder = guarded.is_directory ? PathGrant::Placeholder::kDirectory : PathGrant::Placeholder::kFile});
   }
 }
 

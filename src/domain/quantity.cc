@@ -12,7 +12,9 @@ namespace {
 
 constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string_view take_digits(std::string_view& text) {
   std::size_t length = 0;

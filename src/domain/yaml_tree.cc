@@ -70,8 +70,7 @@ class Builder : public YAML::EventHandler {
     check(mark, tag, anchor);
     if (stack_.size() >= kDeepestYaml) refuse(mark, "nested deeper than " + std::to_string(kDeepestYaml) + " levels");
     if (expects_key()) refuse(mark, "a key must be a plain text");
-    stack_.push_back(
-        {{.kind = kind, .line = mark.line + 1, .text = {}, .list = {}, .map = {}}, std::nullopt});
+    stack_.push_back({{.kind = kind, .line = mark.line + 1, .text = {}, .list = {}, .map = {}}, std::nullopt});
   }
 
   void close() {
@@ -87,8 +86,8 @@ class Builder : public YAML::EventHandler {
     const std::vector<YamlNode::Member>& map = stack_.back().node.map;
     const auto twin = std::ranges::find(map, node.text, &YamlNode::Member::key);
     if (twin != map.end()) {
-      refuse(mark, "the key \"" + printable(node.text) + "\" stands twice (also in line " +
-                       std::to_string(twin->line) + ")");
+      refuse(mark,
+             "the key \"" + printable(node.text) + "\" stands twice (also in line " + std::to_string(twin->line) + ")");
     }
     stack_.back().key = std::move(node);
   }
@@ -120,8 +119,7 @@ class Builder : public YAML::EventHandler {
 };
 
 Error refused(std::string_view file, int line, std::string_view message) {
-  return {ErrorCode::kInvalidArgument,
-          printable(file) + ":" + std::to_string(line) + ": " + std::string(message)};
+  return {ErrorCode::kInvalidArgument, printable(file) + ":" + std::to_string(line) + ": " + std::string(message)};
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ std::string answer(int status, json::object error, AnswerForm form) {
   return out + text;
 }
 
-json::object destination_error(std::string_view code, std::string_view message, std::string_view host, std::uint16_t port) {
+json::object destination_error(std::string_view code, std::string_view message, std::string_view host,
+                               std::uint16_t port) {
   json::object error;
   error["code"] = code;
   error["message"] = message;
@@ -66,8 +67,8 @@ std::string_view explanation_of(std::string_view reason) {
 
 }  // namespace
 
-std::string denied_answer(std::string_view host, std::uint16_t port, std::string_view reason, const domain::NetworkRule* rule,
-                          AnswerForm form) {
+std::string denied_answer(std::string_view host, std::uint16_t port, std::string_view reason,
+                          const domain::NetworkRule* rule, AnswerForm form) {
   json::object error =
       destination_error("network_target_denied", "Network target denied by Paperclip sandbox policy.", host, port);
   error["rule"] = rule == nullptr ? "no rule" : printable(rule->text);
@@ -75,7 +76,8 @@ std::string denied_answer(std::string_view host, std::uint16_t port, std::string
   return answer(403, std::move(error), form);
 }
 
-std::string failure_answer(int status, std::string_view host, std::uint16_t port, std::string_view reason, AnswerForm form) {
+std::string failure_answer(int status, std::string_view host, std::uint16_t port, std::string_view reason,
+                           AnswerForm form) {
   json::object error = destination_error("network_target_unreachable", explanation_of(reason), host, port);
   error["reason"] = reason;
   return answer(status, std::move(error), form);

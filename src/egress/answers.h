@@ -17,10 +17,11 @@ enum class AnswerForm : std::uint8_t {
 };
 
 // 403: the destination is not granted. `rule`: what refused it, null for no rule.
-std::string denied_answer(std::string_view host, std::uint16_t port, std::string_view reason, const domain::NetworkRule* rule,
-                          AnswerForm form);
+std::string denied_answer(std::string_view host, std::uint16_t port, std::string_view reason,
+                          const domain::NetworkRule* rule, AnswerForm form);
 // 502 or 504: the destination is granted and was not reached.
-std::string failure_answer(int status, std::string_view host, std::uint16_t port, std::string_view reason, AnswerForm form);
+std::string failure_answer(int status, std::string_view host, std::uint16_t port, std::string_view reason,
+                           AnswerForm form);
 // 400 or 431: the request is no request.
 std::string error_answer(const HeadError& error);
 // 408: the head did not come in time.

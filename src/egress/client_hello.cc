@@ -43,7 +43,9 @@ class Reader {
   std::string_view bytes_;
 };
 
-std::uint8_t byte_at(std::string_view bytes, std::size_t index) { return static_cast<std::uint8_t>(bytes[index]); }
+std::uint8_t byte_at(std::string_view bytes, std::size_t index) {
+  return static_cast<std::uint8_t>(bytes[index]);
+}
 
 // The name inside a server_name extension: exactly one entry, of the type host name.
 std::optional<std::string> server_name(std::string_view extension) {

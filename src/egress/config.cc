@@ -48,7 +48,9 @@ class Members {
   explicit Members(const json::value& value) : object_(value.if_object()) {}
 
   bool ok() const { return object_ != nullptr && ok_; }
-  const json::value* find(std::string_view name) const { return object_ == nullptr ? nullptr : object_->if_contains(name); }
+  const json::value* find(std::string_view name) const {
+    return object_ == nullptr ? nullptr : object_->if_contains(name);
+  }
 
   std::string text(std::string_view name) {
     const json::value* value = find(name);
@@ -105,7 +107,8 @@ Result<NetworkRule> rule_from_json(const json::value& value) {
     rule.target = NetworkRule::Target::kAddresses;
     const std::optional<domain::IpAddress> network = domain::IpAddress::parse(members.text("network"));
     rule.addresses.prefix_bits = members.number<int>("prefix");
-    if (!network || rule.addresses.prefix_bits < 0 || rule.addresses.prefix_bits > (network->is_v6 ? 128 : 32)) return broken;
+    if (!network || rule.addresses.prefix_bits < 0 || rule.addresses.prefix_bits > (network->is_v6 ? 128 : 32))
+      return broken;
     rule.addresses.network = *network;
   } else if (target == "subdomains") {
     rule.target = NetworkRule::Target::kSubdomains;
@@ -151,7 +154,8 @@ bool bounds_from_json(const json::value* value, EgressBounds& bounds) {
 Result<json::value> parse_object(std::string_view text, std::string_view what) {
   json::error_code failure;
   json::value value = json::parse(text, failure);
-  if (failure || !value.is_object()) return Error(ErrorCode::kInvalidArgument, std::string(what) + " is not a JSON object");
+  if (failure || !value.is_object())
+    return Error(ErrorCode::kInvalidArgument, std::string(what) + " is not a JSON object");
   return value;
 }
 

@@ -25,7 +25,7 @@ struct EgressBounds {
 };
 
 struct EgressConfig {
-  std::string program;   // absolute path of cofferdam-egress
+  std::string program;  // absolute path of cofferdam-egress
   std::string run_id;
   std::string log_path;  // decisions.jsonl; created with mode 0600
   std::vector<domain::NetworkRule> allow;
@@ -61,9 +61,9 @@ struct EgressSummary {
   std::uint64_t failed = 0;  // allowed, but the destination could not be reached
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
-  std::uint64_t log_failures = 0;               // lines that could not be written
-  std::vector<RefusedDestination> refused;      // each once, in the order of their first refusal
-  std::uint64_t refused_omitted = 0;            // refusals of destinations beyond kMaxRefused
+  std::uint64_t log_failures = 0;           // lines that could not be written
+  std::vector<RefusedDestination> refused;  // each once, in the order of their first refusal
+  std::uint64_t refused_omitted = 0;        // refusals of destinations beyond kMaxRefused
 
   bool operator==(const EgressSummary&) const = default;
 };

@@ -84,7 +84,7 @@ std::string to_json_line(std::string_view run_id, const DecisionRecord& record) 
 
 DecisionLog::DecisionLog(async::Executor executor, UniqueFd file, std::string run_id, std::uint64_t max_bytes)
     : executor_(executor), file_(std::move(file)), run_id_(std::move(run_id)), max_bytes_(max_bytes) {
-  struct stat status {};
+  struct stat status{};
   if (file_ && ::fstat(file_.get(), &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
 }
 

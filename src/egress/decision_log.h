@@ -16,12 +16,12 @@ struct DecisionRecord {
   std::chrono::system_clock::time_point time;  // when the client asked
   std::string host;                            // canonical; empty when the request named none
   std::uint16_t port = 0;
-  std::string address;     // that was dialled; empty when nothing was
-  std::string method;      // CONNECT, GET …; DIRECT for a loopback forward
+  std::string address;  // that was dialled; empty when nothing was
+  std::string method;   // CONNECT, GET …; DIRECT for a loopback forward
   bool allowed = false;
-  std::string rule;        // its text; empty: no rule
-  std::string reason;      // of a refusal
-  std::string failure;     // why an allowed destination was not reached
+  std::string rule;     // its text; empty: no rule
+  std::string reason;   // of a refusal
+  std::string failure;  // why an allowed destination was not reached
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::chrono::milliseconds duration{0};

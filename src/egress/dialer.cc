@@ -31,7 +31,8 @@ asio::ip::address to_asio(const IpAddress& address) {
 std::string reason_of(const error_code& failure) {
   if (failure == asio::error::connection_refused) return "connection_refused";
   if (failure == asio::error::timed_out) return "connect_timeout";
-  if (failure == asio::error::no_descriptors || failure == error_code(ENFILE, boost::system::system_category())) return "descriptors_exhausted";
+  if (failure == asio::error::no_descriptors || failure == error_code(ENFILE, boost::system::system_category()))
+    return "descriptors_exhausted";
   if (failure == asio::error::host_unreachable || failure == asio::error::network_unreachable) return "unreachable";
   if (failure == asio::error::connection_reset) return "connection_reset";
   return "connect_failed";
@@ -47,7 +48,8 @@ struct Race {
   async::Timer news;
 };
 
-void start_attempt(const std::shared_ptr<Race>& race, async::Executor executor, const IpAddress& address, std::uint16_t port) {
+void start_attempt(const std::shared_ptr<Race>& race, async::Executor executor, const IpAddress& address,
+                   std::uint16_t port) {
   const std::size_t index = race->attempts.size();
   race->attempts.push_back(std::make_unique<Socket>(executor));
   ++race->running;
@@ -73,7 +75,8 @@ void abandon_losers(Race& race) {
 std::vector<IpAddress> interleaved(const std::vector<IpAddress>& addresses) {
   std::vector<IpAddress> first;
   std::vector<IpAddress> second;
-  for (const IpAddress& address : addresses) (address.is_v6 == addresses.front().is_v6 ? first : second).push_back(address);
+  for (const IpAddress& address : addresses)
+    (address.is_v6 == addresses.front().is_v6 ? first : second).push_back(address);
   std::vector<IpAddress> out;
   for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
     if (i < first.size()) out.push_back(first[i]);
@@ -99,7 +102,8 @@ Task<std::optional<std::string>> read_proxy_head(Socket& socket) {
     const std::size_t end = head.find("\r\n\r\n", before < 3 ? 0 : before - 3);
     const std::size_t wanted = end == std::string::npos ? head.size() : end + 4;
     head.resize(wanted);
-    if (::recv(socket.native_handle(), window.data(), wanted - before, MSG_DONTWAIT) != static_cast<ssize_t>(wanted - before)) {
+    if (::recv(socket.native_handle(), window.data(), wanted - before, MSG_DONTWAIT) !=
+        static_cast<ssize_t>(wanted - before)) {
       co_return std::nullopt;
     }
     if (end != std::string::npos) co_return head;
@@ -112,7 +116,9 @@ int status_of(std::string_view head) {
   return static_cast<int>(parse_decimal(head.substr(9, 3)).value_or(0));
 }
 
-DialFailure failed(int status, std::string reason) { return {.status = status, .reason = std::move(reason)}; }
+DialFailure failed(int status, std::string reason) {
+  return {.status = status, .reason = std::move(reason)};
+}
 
 }  // namespace
 

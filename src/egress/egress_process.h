@@ -30,6 +30,7 @@ class EgressProcess {
   // The direct listeners that the rules ask for.
   const std::vector<domain::LoopbackForward>& direct_listeners() const { return direct_listeners_; }
 
+  pid_t pid() const { return child_.pid(); }
   // Readable when the process has ended; before finish() that means it has failed.
   int pidfd() const { return child_.pidfd(); }
 
@@ -46,7 +47,7 @@ class EgressProcess {
         direct_listeners_(std::move(direct_listeners)) {}
 
   system::ChildProcess child_;
-  UniqueFd life_;     // closing it asks the process to end
+  UniqueFd life_;  // closing it asks the process to end
   UniqueFd summary_;
   UniqueFd channel_;
   std::vector<domain::LoopbackForward> direct_listeners_;

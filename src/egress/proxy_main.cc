@@ -39,7 +39,9 @@ Result<std::string> read_config(UniqueFd file) {
   return Error(ErrorCode::kResourceExhausted, "the configuration is longer than 4 MiB");
 }
 
-void keep_from_children(int fd) { ::fcntl(fd, F_SETFD, FD_CLOEXEC); }
+void keep_from_children(int fd) {
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
 
 // Until the supervisor closes its end, on purpose or by dying.
 async::Task<void> wait_for_supervisor(Server& server) {

@@ -21,12 +21,14 @@ constexpr std::size_t kCopyBytes = 64 * 1024;
 // After so many rounds without a pause other connections get their turn.
 constexpr int kRoundsPerTurn = 16;
 
-void reset_on_close(Socket& socket) {
+}  // namespace
+
+void reset_connection(Socket& socket) {
   error_code ignored;
   socket.set_option(async::asio::socket_base::linger(true, 0), ignored);
+  // Explicitly: Asio's destructor would take the option back, lest it block.
+  socket.close(ignored);
 }
-
-}  // namespace
 
 Task<void> Relay::run() {
   using namespace async::asio::experimental::awaitable_operators;
@@ -35,11 +37,8 @@ Task<void> Relay::run() {
 
 void Relay::abort() {
   if (std::exchange(aborted_, true)) return;
-  error_code ignored;
-  for (Socket* socket : {&client_, &upstream_}) {
-    reset_on_close(*socket);
-    socket->cancel(ignored);
-  }
+  reset_connection(client_);
+  reset_connection(upstream_);
 }
 
 Task<void> Relay::pump(Socket& from, Socket& to, std::uint64_t& counter, bool& done, bool& other_done) {

@@ -9,6 +9,9 @@
 
 namespace cofferdam::egress {
 
+// Closes so that the peer sees a reset: it must not take what it has for the whole.
+void reset_connection(async::Socket& socket);
+
 // One tunnel. Lives in the frame of the coroutine that awaits pump() for both directions; the sockets, the pool and
 // the counter belong to others and outlive it. Loop thread only.
 //

@@ -29,9 +29,13 @@ bool is_token_char(char c) {
   return std::string_view("!#$%&'*+-.^_`|~").contains(c);
 }
 
-bool is_token(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_token_char); }
+bool is_token(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_token_char);
+}
 
-bool is_value_char(char c) { return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F); }
+bool is_value_char(char c) {
+  return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
+}
 
 std::string_view without_space(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -55,9 +59,9 @@ std::expected<Field, HeadError> parse_field(std::string_view line) {
 }
 
 struct Authority {
-  std::string host;                   // canonical
+  std::string host;  // canonical
   std::optional<std::uint16_t> port;
-  std::string text;                   // canonical host, in brackets when it has colons
+  std::string text;  // canonical host, in brackets when it has colons
 };
 
 std::expected<std::uint16_t, HeadError> parse_port(std::string_view text) {
@@ -134,8 +138,9 @@ std::expected<void, HeadError> read_url(RequestHead& head, std::string_view targ
   const std::size_t mark = target.find("://");
   if (mark == std::string_view::npos || mark == 0) return invalid_url();
   const std::string scheme = ascii_lower(target.substr(0, mark));
-  const bool is_scheme = std::ranges::all_of(
-      scheme, [](char c) { return is_token_char(c) && std::string_view("!#$%&'*^_`|~").find(c) == std::string_view::npos; });
+  const bool is_scheme = std::ranges::all_of(scheme, [](char c) {
+    return is_token_char(c) && std::string_view("!#$%&'*^_`|~").find(c) == std::string_view::npos;
+  });
   if (!is_scheme) return invalid_url();
   if (scheme != "http") {
     return unexpected(HeadError{.status = 400,
@@ -244,7 +249,8 @@ class FieldReader {
       return {};
     }
     const bool same_port = !authority->port || *authority->port == head_.port;
-    if (authority->host != head_.host || !same_port) return invalid("The Host field and the target name different hosts.");
+    if (authority->host != head_.host || !same_port)
+      return invalid("The Host field and the target name different hosts.");
     return {};
   }
 
@@ -264,7 +270,8 @@ std::expected<void, HeadError> read_fields(RequestHead& head, std::string_view l
     if (end == std::string_view::npos) return invalid("The head does not end with a blank line.");
     if (end == 0) break;
     if (++count > kMaxHeaderFields) {
-      return unexpected(HeadError{.status = 431, .code = "invalid_request", .message = "The request has too many header fields."});
+      return unexpected(
+          HeadError{.status = 431, .code = "invalid_request", .message = "The request has too many header fields."});
     }
     const std::expected<Field, HeadError> field = parse_field(lines.substr(0, end));
     if (!field) return unexpected(field.error());
@@ -289,7 +296,8 @@ std::expected<std::optional<std::size_t>, HeadError> find_head_end(std::string_v
     }
   }
   if (scanned >= kMaxHeadBytes) {
-    return unexpected(HeadError{.status = 431, .code = "invalid_request", .message = "The request head is longer than 16 KiB."});
+    return unexpected(
+        HeadError{.status = 431, .code = "invalid_request", .message = "The request head is longer than 16 KiB."});
   }
   return std::nullopt;
 }

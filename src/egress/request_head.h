@@ -37,7 +37,7 @@ struct RequestHead {
   bool chunked = false;
   std::optional<std::uint64_t> content_length;
   bool expects_continue = false;
-  bool wants_close = false;       // "Connection: close", or HTTP/1.0 without keep-alive
+  bool wants_close = false;  // "Connection: close", or HTTP/1.0 without keep-alive
   bool upgrades_websocket = false;
 
   bool has_body() const { return chunked || content_length.value_or(0) > 0; }

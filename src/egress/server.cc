@@ -45,7 +45,8 @@ Result<ListenerPurpose> parse_listener_purpose(std::string_view text) {
   return ListenerPurpose(DirectListener{.host = *host, .port = static_cast<std::uint16_t>(*port)});
 }
 
-Server::Server(async::Loop& loop, EgressConfig config, std::optional<UpstreamProxy> upstream, Resolver& resolver, UniqueFd log)
+Server::Server(async::Loop& loop, EgressConfig config, std::optional<UpstreamProxy> upstream, Resolver& resolver,
+               UniqueFd log)
     : executor_(loop.get_executor()),
       config_(std::move(config)),
       upstream_(std::move(upstream)),
@@ -105,7 +106,9 @@ Task<void> Server::serve(async::Socket client, ListenerPurpose purpose) {
   room_.cancel();
 }
 
-void Server::serve_channel(UniqueFd channel) { listeners_.spawn(read_channel(std::move(channel))); }
+void Server::serve_channel(UniqueFd channel) {
+  listeners_.spawn(read_channel(std::move(channel)));
+}
 
 Task<void> Server::read_channel(UniqueFd channel) {
   asio::posix::basic_stream_descriptor<async::Executor> stream(executor_, channel.release());

@@ -31,7 +31,8 @@ Result<ListenerPurpose> parse_listener_purpose(std::string_view text);
 class Server {
  public:
   // `resolver` outlives the server. `log` may be none.
-  Server(async::Loop& loop, EgressConfig config, std::optional<UpstreamProxy> upstream, Resolver& resolver, UniqueFd log);
+  Server(async::Loop& loop, EgressConfig config, std::optional<UpstreamProxy> upstream, Resolver& resolver,
+         UniqueFd log);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 

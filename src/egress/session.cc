@@ -34,6 +34,7 @@ constexpr std::size_t kReadBytes = 16 * 1024;
 // How long and how much a refused client may go on sending, so that it can read the answer before the reset.
 constexpr std::chrono::seconds kLingerTime{2};
 constexpr std::size_t kLingerBytes = 1024 * 1024;
+constexpr char kTlsHandshake = 0x16;
 // TLS alert, fatal, access_denied: clients then say so instead of "connection reset".
 constexpr std::string_view kTlsAccessDenied("\x15\x03\x01\x00\x02\x02\x31", 7);
 
@@ -106,6 +107,15 @@ class Session {
     Route route;
     const domain::NetworkRule* rule = nullptr;
   };
+  // A tunnel that the client was promised, between the request and its relaying.
+  struct Tunnel {
+    Tunnel(DecisionLog& log, std::string host, std::uint16_t port, async::Executor executor)
+        : decision(log, std::move(host), port, "CONNECT"), upstream(executor) {}
+    Decision decision;
+    Admission admission;
+    Route route;
+    Socket upstream;
+  };
   // The origin of the last request, kept for the next one to the same place.
   struct Origin {
     std::string host;
@@ -116,7 +126,8 @@ class Session {
 
   Task<std::optional<std::size_t>> read_head(bool first);
   Task<Next> answer_request(std::size_t head_bytes, const Pinned* pinned);
-  Task<void> open_tunnel(RequestHead head);
+  Task<std::string> open_tunnel(Tunnel& tunnel);
+  Task<void> answer_connect(RequestHead head);
   Task<Next> forward(RequestHead head, std::string raw, const Pinned* pinned);
   Task<Next> forward_to_origin(RequestHead head, std::string raw, Route route, Decision& decision);
   Task<std::expected<Origin*, DialFailure>> origin_for(std::string host, std::uint16_t port, Route route);
@@ -124,7 +135,8 @@ class Session {
   Task<std::expected<Route, NoRoute>> find_route(const Admission& admission, std::string host, std::uint16_t port);
   Task<std::expected<Dialled, DialFailure>> dial_route(Route route, std::string host, std::uint16_t port);
 
-  Task<void> tunnel(Socket& upstream, const Admission& admission, Decision& decision, Route route);
+  Task<void> run_tunnel();
+  Task<bool> first_bytes_come(const Admission& admission, Decision& decision);
   Task<void> checked_up(Relay& relay, Socket& upstream, const Admission& admission, Decision& decision);
   Task<bool> read_more(std::size_t bound);
   Task<bool> tls_is_fine(const Admission& admission, Decision& decision);
@@ -139,6 +151,7 @@ class Session {
   std::string buffer_;  // what the client sent and nobody has used yet
   std::size_t scanned_ = 0;
   std::optional<Origin> origin_;
+  std::unique_ptr<Tunnel> tunnel_;
 };
 
 // ---- bytes ----
@@ -172,10 +185,7 @@ Task<void> Session::refuse(std::string answer) {
 // Appends what has come to the buffer, waiting for it without holding room. False at the end of the stream, on
 // failure, and when the buffer already holds `bound` bytes.
 Task<bool> Session::read_more(std::size_t bound) {
-  if (buffer_.size() >= bound) co_return false;
-  while (true) {
-    const auto [failure] = co_await client_.async_wait(Socket::wait_read, async::kOutcome);
-    if (failure) co_return false;
+  while (buffer_.size() < bound) {
     const std::size_t before = buffer_.size();
     buffer_.resize(before + std::min(kReadBytes, bound - before));
     const ssize_t got = ::recv(client_.native_handle(), buffer_.data() + before, buffer_.size() - before, MSG_DONTWAIT);
@@ -183,7 +193,11 @@ Task<bool> Session::read_more(std::size_t bound) {
     buffer_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
     if (got > 0) co_return true;
     if (got == 0 || (error_number != EAGAIN && error_number != EINTR)) co_return false;
+    if (buffer_.empty()) release_buffer();
+    const auto [failure] = co_await client_.async_wait(Socket::wait_read, async::kOutcome);
+    if (failure) co_return false;
   }
+  co_return false;
 }
 
 // ---- requests ----
@@ -216,8 +230,10 @@ Task<void> Session::serve_proxy() {
   for (bool first = true;; first = false) {
     const std::optional<std::size_t> head_bytes = co_await read_head(first);
     if (!head_bytes) co_return;
-    if (co_await answer_request(*head_bytes, nullptr) == Next::kClose) co_return;
+    if (co_await answer_request(*head_bytes, nullptr) == Next::kClose) break;
   }
+  // Only here, where the frames of the request are gone: thousands of idle tunnels must be small.
+  if (tunnel_) co_await run_tunnel();
 }
 
 Task<Session::Next> Session::answer_request(std::size_t head_bytes, const Pinned* pinned) {
@@ -231,9 +247,7 @@ Task<Session::Next> Session::answer_request(std::size_t head_bytes, const Pinned
     co_return Next::kClose;
   }
   if (head->form == RequestHead::Form::kConnect) {
-    raw.clear();
-    raw.shrink_to_fit();
-    co_await open_tunnel(std::move(*head));
+    co_await answer_connect(std::move(*head));
     co_return Next::kClose;
   }
   co_return co_await forward(std::move(*head), std::move(raw), pinned);
@@ -246,7 +260,8 @@ Task<Session::Next> Session::forward(RequestHead head, std::string raw, const Pi
   if (pinned != nullptr) {
     if (head.host != pinned->host || head.port != pinned->port) {
       decision.deny("http_host_mismatch", pinned->rule);
-      const std::string answer = denied_answer(head.host, head.port, "http_host_mismatch", pinned->rule, AnswerForm::kClose);
+      const std::string answer =
+          denied_answer(head.host, head.port, "http_host_mismatch", pinned->rule, AnswerForm::kClose);
       co_await refuse(answer);
       co_return Next::kClose;
     }
@@ -283,9 +298,11 @@ bool is_still_open(Socket& socket) {
   return ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
-Task<std::expected<Session::Origin*, DialFailure>> Session::origin_for(std::string host, std::uint16_t port, Route route) {
+Task<std::expected<Session::Origin*, DialFailure>> Session::origin_for(std::string host, std::uint16_t port,
+                                                                       Route route) {
   const bool same = origin_ && origin_->host == host && origin_->port == port;
-  const bool vetted = same && (route.through_upstream || std::ranges::find(route.addresses, origin_->address) != route.addresses.end());
+  const bool vetted =
+      same && (route.through_upstream || std::ranges::find(route.addresses, origin_->address) != route.addresses.end());
   if (vetted && is_still_open(origin_->socket)) co_return &*origin_;
   origin_.reset();
   std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(route), host, port);
@@ -341,21 +358,19 @@ Task<Session::Next> Session::forward_to_origin(RequestHead head, std::string raw
       co_return Next::kClose;
     case net::ExchangeResult::End::kBadRequestBody:
       decision.record.failure = "malformed_body";
-      co_await refuse(error_answer({.message = "The body of the request is malformed."}));
+      co_await refuse(error_answer({.message = "The request or its body is malformed."}));
       co_return Next::kClose;
-    case net::ExchangeResult::End::kBroken: {
-      // The client must not take half an answer for a whole one.
-      error_code ignored;
-      client_.set_option(asio::socket_base::linger(true, 0), ignored);
+    case net::ExchangeResult::End::kBroken:
+      reset_connection(client_);
       co_return Next::kClose;
-    }
   }
   co_return Next::kClose;
 }
 
 // ---- where to ----
 
-Task<std::expected<Route, NoRoute>> Session::find_route(const Admission& admission, std::string host, std::uint16_t port) {
+Task<std::expected<Route, NoRoute>> Session::find_route(const Admission& admission, std::string host,
+                                                        std::uint16_t port) {
   Route route;
   std::vector<IpAddress> candidates;
   if (const std::optional<IpAddress> literal = IpAddress::parse(host)) {
@@ -407,70 +422,81 @@ Task<std::expected<Dialled, DialFailure>> Session::dial_route(Route route, std::
 
 // ---- tunnels ----
 
-Task<void> Session::open_tunnel(RequestHead head) {
-  Decision decision(env_.log, head.host, head.port, "CONNECT");
-  const Admission admission = env_.rules.admit(head.host, head.port, domain::Traffic::kTunnel);
-  if (!admission.allowed) {
-    decision.deny(admission.reason, admission.rule);
-    co_await refuse(denied_answer(head.host, head.port, admission.reason, admission.rule, AnswerForm::kConnect));
-    co_return;
-  }
-  decision.record.rule = admission.rule->text;
-  std::expected<Route, NoRoute> route = co_await find_route(admission, head.host, head.port);
-  if (!route) {
-    const NoRoute& error = route.error();
-    std::string answer;
-    if (error.refused) {
-      decision.deny(error.reason, error.rule);
-      answer = denied_answer(head.host, head.port, error.reason, error.rule, AnswerForm::kConnect);
-    } else {
-      decision.record.failure = error.reason;
-      answer = failure_answer(error.status, head.host, head.port, error.reason, AnswerForm::kConnect);
-    }
-    co_await refuse(std::move(answer));
-    co_return;
-  }
-  std::expected<Dialled, DialFailure> dialled = co_await dial_route(*route, head.host, head.port);
-  if (!dialled) {
-    decision.record.failure = dialled.error().reason;
-    co_await refuse(failure_answer(dialled.error().status, head.host, head.port, dialled.error().reason, AnswerForm::kConnect));
-    co_return;
-  }
-  decision.record.address = dialled->address.to_string();
-  if (!co_await send("HTTP/1.1 200 Connection Established\r\n\r\n")) co_return;
-  co_await tunnel(dialled->socket, admission, decision, std::move(*route));
+// Leaves the tunnel in tunnel_ when the client was answered 200.
+Task<void> Session::answer_connect(RequestHead head) {
+  auto tunnel = std::make_unique<Tunnel>(env_.log, std::move(head.host), head.port, client_.get_executor());
+  std::string refusal = co_await open_tunnel(*tunnel);
+  if (!refusal.empty()) co_return co_await refuse(std::move(refusal));
+  if (co_await send("HTTP/1.1 200 Connection Established\r\n\r\n")) tunnel_ = std::move(tunnel);
 }
 
-Task<void> Session::tunnel(Socket& upstream, const Admission& admission, Decision& decision, Route route) {
-  if (admission.check == ContentCheck::kHttp || admission.check == ContentCheck::kHttpOrTls) {
-    const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
-    if (buffer_.empty() && !co_await read_more(kMaxHeadBytes)) {
-      if (limit.expired()) decision.deny("not_http", admission.rule);
-      co_return;
+// Connects the tunnel; the answer to the client when that is not to be.
+Task<std::string> Session::open_tunnel(Tunnel& tunnel) {
+  DecisionRecord& record = tunnel.decision.record;
+  const Admission admission = env_.rules.admit(record.host, record.port, domain::Traffic::kTunnel);
+  tunnel.admission = admission;
+  if (!admission.allowed) {
+    tunnel.decision.deny(admission.reason, admission.rule);
+    co_return denied_answer(record.host, record.port, admission.reason, admission.rule, AnswerForm::kConnect);
+  }
+  record.rule = admission.rule->text;
+  std::expected<Route, NoRoute> route = co_await find_route(admission, record.host, record.port);
+  if (!route) {
+    const NoRoute& error = route.error();
+    if (error.refused) {
+      tunnel.decision.deny(error.reason, error.rule);
+      co_return denied_answer(record.host, record.port, error.reason, error.rule, AnswerForm::kConnect);
     }
-    constexpr char kTlsHandshake = 0x16;
+    record.failure = error.reason;
+    co_return failure_answer(error.status, record.host, record.port, error.reason, AnswerForm::kConnect);
+  }
+  tunnel.route = *route;
+  std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(*route), record.host, record.port);
+  if (!dialled) {
+    record.failure = dialled.error().reason;
+    co_return failure_answer(dialled.error().status, record.host, record.port, record.failure, AnswerForm::kConnect);
+  }
+  record.address = dialled->address.to_string();
+  tunnel.upstream = std::move(dialled->socket);
+  co_return std::string();
+}
+
+Task<void> Session::run_tunnel() {
+  Decision& decision = tunnel_->decision;
+  const Admission& admission = tunnel_->admission;
+  if (admission.check == ContentCheck::kHttp || admission.check == ContentCheck::kHttpOrTls) {
+    if (!co_await first_bytes_come(admission, decision)) co_return;
     if (admission.check == ContentCheck::kHttp || buffer_.front() != kTlsHandshake) {
-      Pinned pinned{decision.record.host, decision.record.port, std::move(route), admission.rule};
-      co_return co_await serve_pinned(std::move(upstream), std::move(pinned), decision);
+      Pinned pinned{decision.record.host, decision.record.port, std::move(tunnel_->route), admission.rule};
+      co_return co_await serve_pinned(std::move(tunnel_->upstream), std::move(pinned), decision);
     }
   }
-  Relay relay(client_, upstream, env_.pipes);
+  Relay relay(client_, tunnel_->upstream, env_.pipes);
   if (buffer_.empty() && admission.check == ContentCheck::kNone) {
     release_buffer();
     co_await relay.run();
   } else {
     using namespace asio::experimental::awaitable_operators;
-    co_await (checked_up(relay, upstream, admission, decision) && relay.pump_down());
+    co_await (checked_up(relay, tunnel_->upstream, admission, decision) && relay.pump_down());
   }
   decision.record.bytes_up += relay.bytes_up;
   decision.record.bytes_down += relay.bytes_down;
+}
+
+// In a tunnel that must be HTTP the client speaks first, and in time.
+Task<bool> Session::first_bytes_come(const Admission& admission, Decision& decision) {
+  if (!buffer_.empty()) co_return true;
+  const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
+  if (co_await read_more(kMaxHeadBytes)) co_return true;
+  if (limit.expired()) decision.deny("not_http", admission.rule);
+  co_return false;
 }
 
 // The upward direction of a tunnel whose first bytes decide whether it may live. Downward already flows, so a
 // protocol in which the server speaks first is not held up.
 Task<void> Session::checked_up(Relay& relay, Socket& upstream, const Admission& admission, Decision& decision) {
   if (admission.check != ContentCheck::kNone && !co_await tls_is_fine(admission, decision)) {
-    if (relay.bytes_down == 0) (void)co_await send(std::string(kTlsAccessDenied));
+    if (relay.bytes_down == 0 && buffer_.starts_with(kTlsHandshake)) (void)co_await send(std::string(kTlsAccessDenied));
     error_code ignored;
     client_.shutdown(Socket::shutdown_send, ignored);
     upstream.close(ignored);
@@ -543,11 +569,15 @@ Task<void> Session::serve_direct(std::string host, std::uint16_t port) {
     decision.record.failure = route.error().reason;
     co_return;
   }
+  // The program may listen on the other address of localhost only; a rule for localhost covers both.
+  for (const IpAddress& other : {IpAddress::v4(0x7F000001), *IpAddress::parse("::1")}) {
+    const bool known = std::ranges::find(route->addresses, other) != route->addresses.end();
+    if (!known && env_.rules.vet(admission, other, port, {}).allowed) route->addresses.push_back(other);
+  }
   std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(*route), host, port);
   if (!dialled) {
     // Nobody listens there: the client sees a reset, the nearest to "connection refused" that is left.
-    error_code ignored;
-    client_.set_option(asio::socket_base::linger(true, 0), ignored);
+    reset_connection(client_);
     decision.record.failure = dialled.error().reason;
     co_return;
   }

@@ -32,6 +32,7 @@ struct Environment {
 async::Task<void> serve_proxy_client(Environment& environment, async::Socket client);
 
 // Forwards a connection to a listener on a loopback port of the sandbox to that port of the host.
-async::Task<void> serve_direct_client(Environment& environment, async::Socket client, std::string host, std::uint16_t port);
+async::Task<void> serve_direct_client(Environment& environment, async::Socket client, std::string host,
+                                      std::uint16_t port);
 
 }  // namespace cofferdam::egress

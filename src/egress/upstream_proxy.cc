@@ -8,7 +8,8 @@ namespace {
 
 Error bad_url(std::string_view why) {
   return Error(ErrorCode::kInvalidArgument, "the URL of the upstream proxy " + std::string(why))
-      .with_hint("Set COFFERDAM_UPSTREAM_PROXY to http://[USER:PASSWORD@]HOST:PORT, or to nothing to connect directly.");
+      .with_hint(
+          "Set COFFERDAM_UPSTREAM_PROXY to http://[USER:PASSWORD@]HOST:PORT, or to nothing to connect directly.");
 }
 
 int hex_digit(char c) {

@@ -49,10 +49,9 @@ void strip_hop_by_hop(http::fields& fields) {
     const bool essential = equals_ignoring_case(name, "host") || equals_ignoring_case(name, "content-length");
     if (!name.empty() && !essential) fields.erase(name);
   }
-  for (const http::field name :
-       {http::field::connection, http::field::keep_alive, http::field::proxy_connection, http::field::proxy_authorization,
-        http::field::proxy_authenticate, http::field::te, http::field::trailer, http::field::upgrade,
-        http::field::transfer_encoding}) {
+  for (const http::field name : {http::field::connection, http::field::keep_alive, http::field::proxy_connection,
+                                 http::field::proxy_authorization, http::field::proxy_authenticate, http::field::te,
+                                 http::field::trailer, http::field::upgrade, http::field::transfer_encoding}) {
     fields.erase(name);
   }
 }
@@ -83,6 +82,8 @@ class Exchange {
       co_return std::move(result_);
     }
     async::TaskScope scope(executor);
+    // A cancellation must not unwind this frame while the upload still uses it: operations then only fail.
+    co_await asio::this_coro::throw_if_cancelled(false);
     if (request_.has_body) {
       scope.spawn(send_request());
     } else {
@@ -92,6 +93,7 @@ class Exchange {
     // A response that is complete before the request is means that the origin does not want the rest.
     if (scope.size() > 0) scope.cancel();
     co_await scope.join();
+    co_await asio::this_coro::throw_if_cancelled(true);
     finish();
     co_return std::move(result_);
   }

@@ -9,10 +9,10 @@
 namespace cofferdam::net {
 
 struct ExchangeRequest {
-  std::string head;        // the raw head as it came; already judged, so that it has one meaning only
-  std::string target;      // origin-form target to send instead of the client's
-  std::string host_field;  // value of Host to send instead of the client's
-  bool head_method = false;         // HEAD: the response has no body whatever its fields say
+  std::string head;          // the raw head as it came; already judged, so that it has one meaning only
+  std::string target;        // origin-form target to send instead of the client's
+  std::string host_field;    // value of Host to send instead of the client's
+  bool head_method = false;  // HEAD: the response has no body whatever its fields say
   bool has_body = false;
   bool http_1_0 = false;            // the client's version
   bool wants_close = false;         // the client's connection ends after this

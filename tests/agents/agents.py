@@ -25,6 +25,11 @@ class Place:
         return f"{self.packages}/node_modules"
 
     @property
+    def names(self):
+        """The folder on PATH in which npm puts the agents' names."""
+        return f"{self.modules}/.bin"
+
+    @property
     def node(self):
         return f"{self.modules}/node-linux-{ARCHITECTURE}/bin/node"
 
@@ -43,6 +48,8 @@ class Agent:
     # orders the next time (must not be plantable).
     sessions: str = ""
     orders: str = ""
+    # It runs its tools in a sandbox of its own, and this is in the result of the first step because of that.
+    own_sandbox: str = ""
     copied: str = ""  # a file in the home directory itself that must be there afterwards
     acp: bool = False  # driven by the ACP client instead of a prompt
 
@@ -69,7 +76,12 @@ _CLAUDE_HOME = {"sessions": ".claude/projects", "orders": ".claude/hooks/planted
                 "copied": ".claude.json"}  # fmt: skip
 
 
+def _claude_sandboxed(place):
+    return [*_claude_command(place), "--settings", json.dumps({"sandbox": {"enabled": True}})]
+
+
 def _claude_command(place):
+    # The name `claude` exists only where npm may run install scripts.
     return [f"{place.modules}/{_CLAUDE}", "-p", PROMPT, "--output-format", "stream-json", "--verbose",
             "--dangerously-skip-permissions"]  # fmt: skip
 
@@ -102,8 +114,7 @@ enabled = false
 
 def _codex(*flags):
     def command(place):
-        return [place.node, f"{place.modules}/@openai/codex/bin/codex.js", "exec", "--json", "--skip-git-repo-check",
-                *flags, PROMPT]  # fmt: skip
+        return ["codex", "exec", "--json", "--skip-git-repo-check", *flags, PROMPT]
 
     return command
 
@@ -179,10 +190,21 @@ AGENTS = {
         variables=_codex_variables,
         **_CODEX_HOME,
     ),
+    "claude_sandboxed": Agent(
+        profile="claude_local",
+        program=_CLAUDE,
+        own_sandbox=".bash_profile: can only add regular files",
+        command=_claude_sandboxed,
+        files=_claude_settings,
+        variables=_claude_variables,
+        profiled=_CLAUDE_PROFILED,
+        **_CLAUDE_HOME,
+    ),
     # Codex inside its own sandbox inside ours, with the settings of Paperclip's adapter.
     "codex_sandboxed": Agent(
         profile="codex_local",
         program="@openai/codex/bin/codex.js",
+        own_sandbox="index.lock': Read-only file system",
         command=_codex("--sandbox", "workspace-write", "-c", "sandbox_workspace_write.network_access=true"),
         files=_codex_settings,
         variables=_codex_variables,
@@ -191,7 +213,7 @@ AGENTS = {
     "gemini": Agent(
         profile="gemini_local",
         program=_GEMINI,
-        command=lambda place: [place.node, f"{place.modules}/{_GEMINI}", "-p", PROMPT, "-o", "stream-json", "--yolo"],
+        command=lambda place: ["gemini", "-p", PROMPT, "-o", "stream-json", "--yolo"],
         files=_gemini_settings,
         variables=_gemini_variables,
         **_GEMINI_HOME,
@@ -209,8 +231,7 @@ AGENTS = {
     "pi": Agent(
         profile="pi_local",
         program="@earendil-works/pi-coding-agent/package.json",
-        command=lambda place: [place.node, f"{place.modules}/@earendil-works/pi-coding-agent/dist/bundle/cli.js", "-p",
-                               "--mode", "json", "--provider", "standin", "--model", "m1", PROMPT],  # fmt: skip
+        command=lambda place: ["pi", "-p", "--mode", "json", "--provider", "standin", "--model", "m1", PROMPT],
         files=_pi_settings,
         profiled={"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
         sessions=".pi/agent/sessions",
@@ -220,7 +241,7 @@ AGENTS = {
     "claude_acp": Agent(
         profile="claude_local",
         program="@zed-industries/claude-agent-acp/dist/index.js",
-        command=lambda place: [place.node, f"{place.modules}/@zed-industries/claude-agent-acp/dist/index.js"],
+        command=lambda place: ["claude-agent-acp"],
         files=_claude_settings,
         variables=_claude_variables,
         profiled=_CLAUDE_PROFILED,
@@ -231,8 +252,7 @@ AGENTS = {
     "codex_acp": Agent(
         profile="codex_local",
         program="@zed-industries/codex-acp/bin/codex-acp.js",
-        command=lambda place: [place.node, f"{place.modules}/@zed-industries/codex-acp/bin/codex-acp.js", "-c",
-                               'sandbox_mode="danger-full-access"', "-c", 'approval_policy="never"'],  # fmt: skip
+        command=lambda place: ["codex-acp", "-c", 'sandbox_mode="danger-full-access"', "-c", 'approval_policy="never"'],
         files=_codex_settings,
         variables=_codex_variables,
         **_CODEX_HOME,
@@ -241,7 +261,7 @@ AGENTS = {
     "gemini_acp": Agent(
         profile="gemini_local",
         program=_GEMINI,
-        command=lambda place: [place.node, f"{place.modules}/{_GEMINI}", "--acp"],
+        command=lambda place: ["gemini", "--acp"],
         files=_gemini_settings,
         variables=_gemini_variables,
         **_GEMINI_HOME,

@@ -30,6 +30,7 @@ REFUSED_NAME = "refused.test"
 REFUSED_ANSWER = "the-refused-host-answered"
 AGENT_UID = 31415
 RUN_SECONDS = 90  # an agent that cannot reach its model hangs for minutes
+STOP_SECONDS = 15
 
 
 class Skip(Exception):
@@ -177,6 +178,13 @@ class Scene:
                 for path in [folder, *(f"{folder}/{name}" for name in folders + names)]:
                     os.chown(path, owner, owner, follow_symlinks=False)
 
+    def be_slow(self):
+        """Replaces the script by one long step. Returns the file that exists once the step is under way."""
+        started = f"{self.workspace}/started"
+        sleep = "import time; open('started', 'w').close(); time.sleep(300)"
+        self.scenario["steps"] = [f'setsid --wait python3 -c "{sleep}"']
+        return started
+
     def environment(self, confined, ca=None):
         """The whole environment of the process that is started."""
         environment = {
@@ -185,7 +193,7 @@ class Scene:
             "LOGNAME": "agent",
             "LANG": "C.UTF-8",
             "SHELL": "/bin/bash",
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{self.place.names}:/usr/local/bin:/usr/bin:/bin",
         }
         environment |= self.agent.variables(self.place)
         if ca:
@@ -203,7 +211,7 @@ class Scene:
 
     def confined(self, program, command, flags):
         """`command` under `cofferdam run`, as its user would write it."""
-        return [program, "run", "--profile", self.agent.profile, "--ro", self.place.packages, *flags, "--", *command]
+        return [program, "run", "--profile", self.agent.profile, *flags, "--", *command]
 
 
 class Finished:
@@ -214,8 +222,9 @@ class Finished:
         self.seconds, self.status, self.timed_out = seconds, status, timed_out
 
 
-def run(command, cwd, environment, folder, uid=None, seconds=RUN_SECONDS):
-    """Runs with stdin closed and output to files (a stray child that holds a pipe must not hold us)."""
+def run(command, cwd, environment, folder, uid=None, seconds=RUN_SECONDS, stop_at=None):
+    """Runs with stdin closed and output to files (a stray child that holds a pipe must not hold us). Sends SIGTERM
+    once the file `stop_at` exists."""
     started = time.monotonic()
     names = [f"{folder}/stdout", f"{folder}/stderr"]
     with open(names[0], "wb") as stdout, open(names[1], "wb") as stderr:
@@ -231,6 +240,11 @@ def run(command, cwd, environment, folder, uid=None, seconds=RUN_SECONDS):
         )
         timed_out = False
         try:
+            if stop_at:
+                while child.poll() is None and not os.path.exists(stop_at) and time.monotonic() < started + seconds:
+                    time.sleep(0.05)
+                child.terminate()
+                seconds = STOP_SECONDS
             child.wait(seconds)
         except subprocess.TimeoutExpired:
             timed_out = True

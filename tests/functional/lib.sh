@@ -132,6 +132,7 @@ main() {
   make_repository "$ws"
   echo canary-text >"$scratch/outside/canary"
   cofferdam=$COFFERDAM_BIN/cofferdam
+  # shellcheck disable=SC1090 # the script under test
   if [ "$script" = - ]; then eval "$COFFERDAM_TEST_SCRIPT"; else . "$script"; fi
   cd "$ws"
   "$test"

@@ -30,7 +30,8 @@ class CliTest : public testing::Test {
     ASSERT_EQ(::system(("mkdir " + workspace_).c_str()), 0);
     ASSERT_EQ(::chdir(workspace_.c_str()), 0);
     ::setenv("HOME", (root_ + "/home").c_str(), 1);
-    for (const char* name_of : {"PAPERCLIP_API_URL", "PAPERCLIP_RUNTIME_API_URL", "CLAUDE_CONFIG_DIR", "CODEX_HOME"}) ::unsetenv(name_of);
+    for (const char* name_of : {"PAPERCLIP_API_URL", "PAPERCLIP_RUNTIME_API_URL", "CLAUDE_CONFIG_DIR", "CODEX_HOME"})
+      ::unsetenv(name_of);
   }
   void TearDown() override {
     ASSERT_EQ(::chdir("/"), 0);
@@ -64,31 +65,88 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, UsageErrorTest,
     testing::Values(
         UsageError{"UnknownVerb", {"rum"}, "cofferdam: there is no verb \"rum\"\n  hint: Did you mean \"run\"?\n"},
-        UsageError{"UnknownTopLevelOption", {"--foo"}, "cofferdam: unknown option \"--foo\"\n  hint: \"cofferdam --help\" lists the verbs; to run a command: cofferdam run -- COMMAND\n"},
-        UsageError{"NoCommand", {"run"}, "cofferdam: no command given\n  hint: Write it after \"--\": cofferdam run [FLAGS] -- COMMAND [ARGUMENTS…]\n"},
-        UsageError{"NothingAfterDashes", {"run", "--"}, "cofferdam: no command after \"--\"\n  hint: Write it after \"--\": cofferdam run [FLAGS] -- COMMAND [ARGUMENTS…]\n"},
-        UsageError{"DashesForgotten", {"run", "make", "-j2"}, "cofferdam: \"make\" stands before \"--\"\n  hint: Write \"--\" before the command: cofferdam run [FLAGS] -- make …\n"},
-        UsageError{"UnknownOption", {"run", "--memry", "1G", "--", "x"}, "cofferdam: unknown option --memry\n  hint: Did you mean --memory?\n"},
-        UsageError{"UnknownOptionKeepsValueOut", {"run", "--tokn=s3cret", "--", "x"}, "cofferdam: unknown option --tokn\n  hint: \"cofferdam run --help\" explains it.\n"},
-        UsageError{"UnknownShortOption", {"run", "-x", "--", "x"}, "cofferdam: unknown option -x\n  hint: \"cofferdam run --help\" explains it.\n"},
-        UsageError{"MissingValue", {"run", "--ro", "--", "x"}, "cofferdam: --ro needs a value: --ro PATH\n  hint: \"cofferdam run --help\" explains it.\n"},
-        UsageError{"ValueForSwitch", {"run", "--quiet=1", "--", "x"}, "cofferdam: --quiet takes no value\n  hint: \"cofferdam run --help\" explains it.\n"},
-        UsageError{"ValueForPolicySwitch", {"run", "--allow-home=x", "--", "x"}, "cofferdam: --allow-home takes no value\n  hint: \"cofferdam run --help\" explains it.\n"},
-        UsageError{"BadWord", {"explain", "-o", "yaml", "--", "x"}, "cofferdam: --output: \"yaml\" is not one of text|json\n  hint: \"cofferdam explain --help\" explains it.\n"},
-        UsageError{"ExtraArgument", {"version", "now"}, "cofferdam: unexpected argument \"now\"\n  hint: \"cofferdam version --help\" explains it.\n"},
-        UsageError{"TwoRuns", {"audit", "a", "b"}, "cofferdam: unexpected argument \"b\"\n  hint: \"cofferdam audit --help\" explains it.\n"},
-        UsageError{"DashesWhereNone", {"doctor", "--", "x"}, "cofferdam: \"--\" is not expected here\n  hint: \"cofferdam doctor --help\" explains it.\n"},
-        UsageError{"NoShell", {"completion"}, "cofferdam: missing argument SHELL\n  hint: \"cofferdam completion --help\" explains it.\n"},
-        UsageError{"UnknownShell", {"completion", "tcsh"}, "cofferdam: \"tcsh\" is not one of bash|zsh|fish\n  hint: \"cofferdam completion --help\" explains it.\n"},
-        UsageError{"HelpOfNothing", {"help", "nothing"}, "cofferdam: there is no verb \"nothing\"\n  hint: \"cofferdam help\" lists them.\n"},
-        UsageError{"ManOfNothing", {"man", "nothing"}, "cofferdam: there is no verb \"nothing\"\n  hint: \"cofferdam help\" lists them.\n"},
-        UsageError{"Conflict", {"run", "--network", "deny", "--allow", "x.com", "--", "x"}, "cofferdam: --allow x.com contradicts --network deny\n  hint: An allow rule means the network scope \"allowlist\": leave one of the two out.\n"},
-        UsageError{"TwoProblemsAtOnce", {"run", "--memory", "3Q", "--pids", "0", "--", "x"}, "cofferdam: --memory: \"3Q\" is not a size; write for example 512M or 2GiB\ncofferdam: --pids: \"0\" is not a whole number above zero\n"},
-        UsageError{"ControlCharactersAreShownHarmless", {"run", "--network", "\x1b[31mx", "--", "x"}, "cofferdam: --network: \"\\x1b[31mx\" is not one of deny, allowlist, open\n"},
-        UsageError{"NoSuchPolicy", {"run", "--policy", "none.yaml", "--", "x"}, "cofferdam: --policy: none.yaml: No such file or directory\n"},
-        UsageError{"NoSuchAdapterConfig", {"run", "--adapter-config", "none.json", "--", "x"}, "cofferdam: --adapter-config: none.json: No such file or directory\n"},
-        UsageError{"PolicyIsADirectory", {"run", "--policy", ".", "--", "x"}, "cofferdam: --policy: .: Is a directory\n"},
-        UsageError{"PolicyIsEndless", {"run", "--policy", "/dev/zero", "--", "x"}, "cofferdam: --policy: /dev/zero: larger than 1048576 bytes\n"}),
+        UsageError{"UnknownTopLevelOption",
+                   {"--foo"},
+                   "cofferdam: unknown option \"--foo\"\n  hint: \"cofferdam --help\" lists the verbs; to run a "
+                   "command: cofferdam run -- COMMAND\n"},
+        UsageError{"NoCommand",
+                   {"run"},
+                   "cofferdam: no command given\n  hint: Write it after \"--\": cofferdam run [FLAGS] -- COMMAND "
+                   "[ARGUMENTS…]\n"},
+        UsageError{"NothingAfterDashes",
+                   {"run", "--"},
+                   "cofferdam: no command after \"--\"\n  hint: Write it after \"--\": cofferdam run [FLAGS] -- "
+                   "COMMAND [ARGUMENTS…]\n"},
+        UsageError{"DashesForgotten",
+                   {"run", "make", "-j2"},
+                   "cofferdam: \"make\" stands before \"--\"\n  hint: Write \"--\" before the command: cofferdam run "
+                   "[FLAGS] -- make …\n"},
+        UsageError{"UnknownOption",
+                   {"run", "--memry", "1G", "--", "x"},
+                   "cofferdam: unknown option --memry\n  hint: Did you mean --memory?\n"},
+        UsageError{"UnknownOptionKeepsValueOut",
+                   {"run", "--tokn=s3cret", "--", "x"},
+                   "cofferdam: unknown option --tokn\n  hint: \"cofferdam run --help\" explains it.\n"},
+        UsageError{"UnknownShortOption",
+                   {"run", "-x", "--", "x"},
+                   "cofferdam: unknown option -x\n  hint: \"cofferdam run --help\" explains it.\n"},
+        UsageError{"MissingValue",
+                   {"run", "--ro", "--", "x"},
+                   "cofferdam: --ro needs a value: --ro PATH\n  hint: \"cofferdam run --help\" explains it.\n"},
+        UsageError{"ValueForSwitch",
+                   {"run", "--quiet=1", "--", "x"},
+                   "cofferdam: --quiet takes no value\n  hint: \"cofferdam run --help\" explains it.\n"},
+        UsageError{"ValueForPolicySwitch",
+                   {"run", "--allow-home=x", "--", "x"},
+                   "cofferdam: --allow-home takes no value\n  hint: \"cofferdam run --help\" explains it.\n"},
+        UsageError{"BadWord",
+                   {"explain", "-o", "yaml", "--", "x"},
+                   "cofferdam: --output: \"yaml\" is not one of text|json\n  hint: \"cofferdam explain --help\" "
+                   "explains it.\n"},
+        UsageError{"ExtraArgument",
+                   {"version", "now"},
+                   "cofferdam: unexpected argument \"now\"\n  hint: \"cofferdam version --help\" explains it.\n"},
+        UsageError{"TwoRuns",
+                   {"audit", "a", "b"},
+                   "cofferdam: unexpected argument \"b\"\n  hint: \"cofferdam audit --help\" explains it.\n"},
+        UsageError{"DashesWhereNone",
+                   {"doctor", "--", "x"},
+                   "cofferdam: \"--\" is not expected here\n  hint: \"cofferdam doctor --help\" explains it.\n"},
+        UsageError{"NoShell",
+                   {"completion"},
+                   "cofferdam: missing argument SHELL\n  hint: \"cofferdam completion --help\" explains it.\n"},
+        UsageError{
+            "UnknownShell",
+            {"completion", "tcsh"},
+            "cofferdam: \"tcsh\" is not one of bash|zsh|fish\n  hint: \"cofferdam completion --help\" explains it.\n"},
+        UsageError{"HelpOfNothing",
+                   {"help", "nothing"},
+                   "cofferdam: there is no verb \"nothing\"\n  hint: \"cofferdam help\" lists them.\n"},
+        UsageError{"ManOfNothing",
+                   {"man", "nothing"},
+                   "cofferdam: there is no verb \"nothing\"\n  hint: \"cofferdam help\" lists them.\n"},
+        UsageError{"Conflict",
+                   {"run", "--network", "deny", "--allow", "x.com", "--", "x"},
+                   "cofferdam: --allow x.com contradicts --network deny\n  hint: An allow rule means the network scope "
+                   "\"allowlist\": leave one of the two out.\n"},
+        UsageError{"TwoProblemsAtOnce",
+                   {"run", "--memory", "3Q", "--pids", "0", "--", "x"},
+                   "cofferdam: --memory: \"3Q\" is not a size; write for example 512M or 2GiB\ncofferdam: --pids: "
+                   "\"0\" is not a whole number above zero\n"},
+        UsageError{"ControlCharactersAreShownHarmless",
+                   {"run", "--network", "\x1b[31mx", "--", "x"},
+                   "cofferdam: --network: \"\\x1b[31mx\" is not one of deny, allowlist, open\n"},
+        UsageError{"NoSuchPolicy",
+                   {"run", "--policy", "none.yaml", "--", "x"},
+                   "cofferdam: --policy: none.yaml: No such file or directory\n"},
+        UsageError{"NoSuchAdapterConfig",
+                   {"run", "--adapter-config", "none.json", "--", "x"},
+                   "cofferdam: --adapter-config: none.json: No such file or directory\n"},
+        UsageError{
+            "PolicyIsADirectory", {"run", "--policy", ".", "--", "x"}, "cofferdam: --policy: .: Is a directory\n"},
+        UsageError{"PolicyIsEndless",
+                   {"run", "--policy", "/dev/zero", "--", "x"},
+                   "cofferdam: --policy: /dev/zero: larger than 1048576 bytes\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_F(CliTest, NothingGivenShowsHelpAsAnError) {
@@ -100,7 +158,8 @@ TEST_F(CliTest, NothingGivenShowsHelpAsAnError) {
 // --------------------------------------------------------------------------------------------------------------- run
 
 TEST_F(CliTest, RunHandsOverCommandPolicyAndOutcomeFile) {
-  const Ended ended = run_cofferdam({"run", "--outcome", "o.json", "--ro=/opt/x", "--allow", "a.example.com", "--env", "A=b=c", "--", "make", "--", "-j2", "--help"});
+  const Ended ended = run_cofferdam({"run", "--outcome", "o.json", "--ro=/opt/x", "--allow", "a.example.com", "--env",
+                                     "A=b=c", "--", "make", "--", "-j2", "--help"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.err, "");
   ASSERT_EQ(fake().runs.size(), 1U);
@@ -140,14 +199,17 @@ TEST_F(CliTest, TheExitCodeIsTheOutcomes) {
 TEST_F(CliTest, QuietSilencesNotesAndKeepsErrors) {
   fake().outcome = {.kind = domain::Outcome::Kind::kStartFailed, .message = "went wrong"};
   const Ended loud = run_cofferdam({"run", "--network", "open", "--", "x"});
-  EXPECT_EQ(loud.err, "cofferdam: the network is open: nothing is filtered or recorded (network open)\ncofferdam: went wrong\n  hint: Do this.\n");
+  EXPECT_EQ(loud.err,
+            "cofferdam: the network is open: nothing is filtered or recorded (network open)\ncofferdam: went wrong\n  "
+            "hint: Do this.\n");
   const Ended quiet = run_cofferdam({"run", "-q", "--network", "open", "--", "x"});
   EXPECT_EQ(quiet.err, "cofferdam: went wrong\n  hint: Do this.\n");
 }
 
 TEST_F(CliTest, PolicyFileAndFlags) {
   write("policy.yaml", "ro: [tools]\nlimits: {memory: 2G, pids: 9}\nnetwork: open\n");
-  const Ended ended = run_cofferdam({"run", "--policy", "policy.yaml", "--memory", "1G", "--network", "deny", "--", "x"});
+  const Ended ended =
+      run_cofferdam({"run", "--policy", "policy.yaml", "--memory", "1G", "--network", "deny", "--", "x"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const domain::Policy& policy = fake().runs.at(0).policy;
   EXPECT_EQ(policy.grants.at(0).path, workspace_ + "/tools");
@@ -208,8 +270,9 @@ constexpr const char* kBothScopes =
 
 TEST_F(CliTest, AdapterConfigWithItsFlags) {
   write("a.json", kBothScopes);
-  const Ended ended = run_cofferdam({"run", "--adapter-config", "a.json", "--profile", "claude_local", "--timeout", "1m", "--protect", "x", "--ro", "/opt/prompt",
-                                     "--env", "K=v", "--nested", "on", "--alias", "/app=sub", "--", "claude"});
+  const Ended ended = run_cofferdam({"run", "--adapter-config", "a.json", "--profile", "claude_local", "--timeout",
+                                     "1m", "--protect", "x", "--ro", "/opt/prompt", "--env", "K=v", "--nested", "on",
+                                     "--alias", "/app=sub", "--", "claude"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.err, "[paperclip] Confining Claude with workspace filesystem and allowlist network scope.\n");
   const domain::Policy& policy = fake().runs.at(0).policy;
@@ -235,10 +298,13 @@ TEST_F(CliTest, T18TheApiUrlIsTheTrustedUrl) {
 }
 
 TEST_F(CliTest, AnOperatorCanStateRestorePaths) {
-  write("a.json", R"({"filesystemScope":"workspace","engine":"cli","filesystemExtraPaths":[{"path":"/var/cache/pnpm","access":"rw"}]})");
+  write(
+      "a.json",
+      R"({"filesystemScope":"workspace","engine":"cli","filesystemExtraPaths":[{"path":"/var/cache/pnpm","access":"rw"}]})");
   const Ended refused = run_cofferdam({"run", "--adapter-config", "a.json", "--", "x"});
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("has no outbound restore mapping.\n  hint: "), HasSubstr("--restore /var/cache")));
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("has no outbound restore mapping.\n  hint: "), HasSubstr("--restore /var/cache")));
   EXPECT_EQ(run_cofferdam({"run", "--adapter-config", "a.json", "--restore", "/var/cache", "--", "x"}).code, 0);
   write("p.yaml", "restore: [/var/cache]\n");
   EXPECT_EQ(run_cofferdam({"run", "--adapter-config", "a.json", "--policy", "p.yaml", "--", "x"}).code, 0);
@@ -247,7 +313,9 @@ TEST_F(CliTest, AnOperatorCanStateRestorePaths) {
 TEST_F(CliTest, FlagsThatTheAdapterConfigDecidesAreRefused) {
   write("a.json", kBothScopes);
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--filesystem", "host"}, "filesystemScope"}, {{"--network", "open"}, "networkScope"}, {{"--allow", "x.com"}, "networkScope"},
+      {{"--filesystem", "host"}, "filesystemScope"},
+      {{"--network", "open"}, "networkScope"},
+      {{"--allow", "x.com"}, "networkScope"},
       {{"--rw", "/x"}, "filesystemExtraPaths"}};
   for (const auto& [flags, key] : cases) {
     std::vector<std::string> arguments = {"run", "--adapter-config", "a.json"};
@@ -255,7 +323,8 @@ TEST_F(CliTest, FlagsThatTheAdapterConfigDecidesAreRefused) {
     arguments.insert(arguments.end(), {"--", "x"});
     const Ended ended = run_cofferdam(arguments);
     EXPECT_EQ(ended.code, 2) << flags[0];
-    EXPECT_EQ(ended.err, "cofferdam: " + flags[0] + " cannot stand beside --adapter-config\n  hint: Set " + key + " in the adapter configuration.\n");
+    EXPECT_EQ(ended.err, "cofferdam: " + flags[0] + " cannot stand beside --adapter-config\n  hint: Set " + key +
+                             " in the adapter configuration.\n");
   }
 }
 
@@ -264,7 +333,8 @@ TEST_F(CliTest, FlagsThatTheAdapterConfigDecidesAreRefused) {
 TEST_F(CliTest, Version) {
   EXPECT_EQ(run_cofferdam({"version"}).out, "cofferdam 1.2.3\n");
   EXPECT_EQ(run_cofferdam({"--version"}).out, "cofferdam 1.2.3\n");
-  EXPECT_EQ(run_cofferdam({"version", "-o", "json"}).out, "{\n  \"name\": \"cofferdam\",\n  \"version\": \"1.2.3\"\n}\n");
+  EXPECT_EQ(run_cofferdam({"version", "-o", "json"}).out,
+            "{\n  \"name\": \"cofferdam\",\n  \"version\": \"1.2.3\"\n}\n");
 }
 
 TEST_F(CliTest, ExplainPrintsThePlanAndStartsNothing) {
@@ -280,14 +350,18 @@ TEST_F(CliTest, ExplainPrintsThePlanAndStartsNothing) {
 
 TEST_F(CliTest, DoctorSucceedsOnlyWhenNothingFailed) {
   using State = control::Finding::State;
-  fake().findings = {{"userns", "User namespaces", State::kOk, "available", ""}, {"cgroup", "Cgroups", State::kDegraded, "v1", ""}};
+  fake().findings = {{"userns", "User namespaces", State::kOk, "available", ""},
+                     {"cgroup", "Cgroups", State::kDegraded, "v1", ""}};
   const Ended fine = run_cofferdam({"doctor"});
   EXPECT_EQ(fine.code, 0);
-  EXPECT_EQ(fine.out, "ok        User namespaces  available\ndegraded  Cgroups          v1\n\nThis machine can confine.\n");
+  EXPECT_EQ(fine.out,
+            "ok        User namespaces  available\ndegraded  Cgroups          v1\n\nThis machine can confine.\n");
   fake().findings.push_back({"bwrap", "Bubblewrap", State::kFailed, "not\x1b[0m found", "apt-get install bubblewrap"});
   const Ended broken = run_cofferdam({"doctor"});
   EXPECT_EQ(broken.code, 1);
-  EXPECT_THAT(broken.out, HasSubstr("FAILED    Bubblewrap       not\\x1b[0m found\n          mend it: apt-get install bubblewrap\n"));
+  EXPECT_THAT(
+      broken.out,
+      HasSubstr("FAILED    Bubblewrap       not\\x1b[0m found\n          mend it: apt-get install bubblewrap\n"));
   EXPECT_THAT(broken.out, HasSubstr("cannot confine yet"));
   EXPECT_THAT(run_cofferdam({"doctor"}, true).out, HasSubstr("\x1b[31mFAILED"));
 }
@@ -297,13 +371,16 @@ TEST_F(CliTest, DoctorAsJson) {
   const Ended ended = run_cofferdam({"doctor", "-o", "json"}, true);
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(ended.out,
-            "{\n  \"canConfine\": false,\n  \"findings\": [\n    {\n      \"id\": \"bwrap\",\n      \"title\": \"Bubblewrap\",\n"
-            "      \"state\": \"failed\",\n      \"detail\": \"not \\\"found\\\"\",\n      \"remedy\": \"mend\"\n    }\n  ]\n}\n");
+            "{\n  \"canConfine\": false,\n  \"findings\": [\n    {\n      \"id\": \"bwrap\",\n      \"title\": "
+            "\"Bubblewrap\",\n"
+            "      \"state\": \"failed\",\n      \"detail\": \"not \\\"found\\\"\",\n      \"remedy\": \"mend\"\n    "
+            "}\n  ]\n}\n");
 }
 
 TEST_F(CliTest, AuditListsDecisions) {
   fake().decisions = std::vector<std::string>{
-      R"({"time":"T1","run":"r1","host":"evil.example.com","port":443,"method":"CONNECT","verdict":"deny","rule":null})", "not json \x1b"};
+      R"({"time":"T1","run":"r1","host":"evil.example.com","port":443,"method":"CONNECT","verdict":"deny","rule":null})",
+      "not json \x1b"};
   const Ended ended = run_cofferdam({"audit", "--denied", "r1"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out, HasSubstr("evil.example.com:443"));
@@ -325,7 +402,8 @@ TEST_F(CliTest, EveryVerbHasHelpWithEverythingInIt) {
     const Ended ended = run_cofferdam({std::string(verb.name), "--help"});
     EXPECT_EQ(ended.code, 0) << verb.name;
     EXPECT_EQ(ended.out, run_cofferdam({"help", std::string(verb.name)}).out);
-    for (const OptionSpec& option : options_of(verb)) EXPECT_THAT(ended.out, HasSubstr("--" + std::string(option.name))) << verb.name;
+    for (const OptionSpec& option : options_of(verb))
+      EXPECT_THAT(ended.out, HasSubstr("--" + std::string(option.name))) << verb.name;
     EXPECT_THAT(ended.out, AllOf(HasSubstr("Usage: cofferdam "), HasSubstr("Examples:"), HasSubstr("Exit codes:")));
     EXPECT_THAT(run_cofferdam({"--help"}).out, HasSubstr(std::string(verb.summary)));
   }
@@ -363,7 +441,8 @@ TEST_F(CliTest, CompletionScriptsNameEveryFlag) {
     const std::string script = run_cofferdam({"completion", shell}).out;
     for (const Verb& verb : verbs()) {
       EXPECT_THAT(script, HasSubstr(std::string(verb.name)));
-      for (const OptionSpec& option : options_of(verb)) EXPECT_THAT(script, HasSubstr(std::string(option.name))) << shell;
+      for (const OptionSpec& option : options_of(verb))
+        EXPECT_THAT(script, HasSubstr(std::string(option.name))) << shell;
     }
     EXPECT_THAT(script, HasSubstr("claude_local"));
   }

@@ -19,8 +19,13 @@ using testing::Not;
 
 struct Input {
   std::string json = R"({"filesystemScope":"workspace"})";
-  BuilderOptions options = {.workspace_dir = "/work/project", .cwd = {}, .managed_paths = {}, .path_aliases = {},
-                            .outbound_restore_paths = {}, .home_dir = {}, .network_trusted_urls = {}};
+  BuilderOptions options = {.workspace_dir = "/work/project",
+                            .cwd = {},
+                            .managed_paths = {},
+                            .path_aliases = {},
+                            .outbound_restore_paths = {},
+                            .home_dir = {},
+                            .network_trusted_urls = {}};
   AdapterRun run = {};
   std::map<std::string, std::string, std::less<>> environment = {};
 };
@@ -59,15 +64,18 @@ Input with(const std::string& json, const std::function<void(BuilderOptions&)>& 
 }
 
 constexpr const char* kWorkspaceScope = R"({"filesystemScope":"workspace"})";
-constexpr const char* kRwOutside = R"({"filesystemScope":"workspace","filesystemExtraPaths":[{"path":"/var/cache/pnpm/","access":"rw"}]})";
+constexpr const char* kRwOutside =
+    R"({"filesystemScope":"workspace","filesystemExtraPaths":[{"path":"/var/cache/pnpm/","access":"rw"}]})";
 constexpr const char* kUnmapped =
-    "Writable sandbox path \"/var/cache/pnpm\" is outside synchronized workspace \"/work/project\" and has no outbound restore mapping.";
+    "Writable sandbox path \"/var/cache/pnpm\" is outside synchronized workspace \"/work/project\" and has no outbound "
+    "restore mapping.";
 
 TEST(AdapterPolicyTest, T4OtherPlatformsAreRefused) {
   EXPECT_TRUE(check_platform("linux"));
   const Status status = check_platform("darwin");
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message(), "Local process filesystem and network scopes are currently supported only on Linux.");
+  EXPECT_EQ(status.error().message(),
+            "Local process filesystem and network scopes are currently supported only on Linux.");
 }
 
 TEST(AdapterPolicyTest, OneScopeAtLeast) {
@@ -86,38 +94,49 @@ TEST(AdapterPolicyTest, EachScopeAlone) {
 }
 
 TEST(AdapterPolicyTest, DirectoriesMustBeAbsolute) {
-  const auto workspace = [](const char* path) { return with(kWorkspaceScope, [&](BuilderOptions& o) { o.workspace_dir = path; }); };
+  const auto workspace = [](const char* path) {
+    return with(kWorkspaceScope, [&](BuilderOptions& o) { o.workspace_dir = path; });
+  };
   EXPECT_EQ(error_of(workspace("rel")), "Sandbox workspaceDir must be an absolute path.");
   EXPECT_EQ(error_of(workspace("  ")), "Sandbox workspaceDir must be an absolute path.");
-  EXPECT_EQ(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.cwd = "sub"; })), "Sandbox cwd must be an absolute path.");
+  EXPECT_EQ(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.cwd = "sub"; })),
+            "Sandbox cwd must be an absolute path.");
   EXPECT_EQ(error_of(with(R"({"networkScope":"deny"})", [](BuilderOptions& o) { o.workspace_dir = "rel"; })),
             "Sandbox workspaceDir must be an absolute path.");
 }
 
 TEST(AdapterPolicyTest, TheWorkingDirectoryMustBeInsideInThisScopeOnly) {
   const auto outside = [](BuilderOptions& o) { o.cwd = "/work/project2"; };
-  EXPECT_EQ(error_of(with(kWorkspaceScope, outside)), "Sandbox cwd \"/work/project2\" must be inside workspaceDir \"/work/project\".");
+  EXPECT_EQ(error_of(with(kWorkspaceScope, outside)),
+            "Sandbox cwd \"/work/project2\" must be inside workspaceDir \"/work/project\".");
   EXPECT_EQ(policy_of(with(R"({"networkScope":"deny"})", outside)).policy.working_directory, "/work/project2");
   // By components: a directory whose name begins with two dots is inside.
-  EXPECT_EQ(policy_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.cwd = "/work/project/..foo"; })).policy.working_directory,
+  EXPECT_EQ(policy_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.cwd = "/work/project/..foo"; }))
+                .policy.working_directory,
             "/work/project/..foo");
 }
 
 TEST(AdapterPolicyTest, TheRootAndTheHomeAreNoWorkspace) {
-  EXPECT_THAT(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.workspace_dir = "/"; })), HasSubstr("the root directory cannot be the workspace"));
-  EXPECT_THAT(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.workspace_dir = "/home"; })), HasSubstr("home directory lies in it"));
-  EXPECT_THAT(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.workspace_dir = "/home/me"; })), HasSubstr("hands over everything"));
+  EXPECT_THAT(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.workspace_dir = "/"; })),
+              HasSubstr("the root directory cannot be the workspace"));
+  EXPECT_THAT(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.workspace_dir = "/home"; })),
+              HasSubstr("home directory lies in it"));
+  EXPECT_THAT(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.workspace_dir = "/home/me"; })),
+              HasSubstr("hands over everything"));
 }
 
 TEST(AdapterPolicyTest, T8WritableExtraPathsNeedARestorePath) {
   const auto out = resolved({.json = kRwOutside});
   ASSERT_FALSE(out);
   EXPECT_EQ(out.error().message(), kUnmapped);
-  for (const char* way : {"outboundRestorePaths", "/var/cache", "under workspaceDir", "\"ro\""}) EXPECT_THAT(out.error().hint(), HasSubstr(way));
+  for (const char* way : {"outboundRestorePaths", "/var/cache", "under workspaceDir", "\"ro\""})
+    EXPECT_THAT(out.error().hint(), HasSubstr(way));
 }
 
 TEST(AdapterPolicyTest, ARestorePathCoversWhatIsBelowIt) {
-  const auto restored = [](const char* path) { return with(kRwOutside, [&](BuilderOptions& o) { o.outbound_restore_paths = {path}; }); };
+  const auto restored = [](const char* path) {
+    return with(kRwOutside, [&](BuilderOptions& o) { o.outbound_restore_paths = {path}; });
+  };
   EXPECT_EQ(error_of(restored("/var/cache/pnpm")), "no error");
   EXPECT_EQ(error_of(restored("/var/cache/")), "no error");
   EXPECT_EQ(error_of(restored("/var/cache/pnp")), kUnmapped);
@@ -127,25 +146,40 @@ TEST(AdapterPolicyTest, ARestorePathCoversWhatIsBelowIt) {
 }
 
 TEST(AdapterPolicyTest, OtherExtraPathsNeedNone) {
-  EXPECT_EQ(error_of({.json = R"({"filesystemScope":"workspace","filesystemExtraPaths":["/opt/toolchains"]})"}), "no error");
-  EXPECT_EQ(error_of({.json = R"({"filesystemScope":"workspace","filesystemExtraPaths":[{"path":"/work/project/out","access":"rw"}]})"}), "no error");
-  EXPECT_EQ(error_of({.json = R"({"networkScope":"deny","filesystemExtraPaths":[{"path":"/var/x","access":"rw"}]})"}), "no error");
-  EXPECT_EQ(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.managed_paths = {{"/var/managed", Access::kReadWrite}}; })), "no error");
+  EXPECT_EQ(error_of({.json = R"({"filesystemScope":"workspace","filesystemExtraPaths":["/opt/toolchains"]})"}),
+            "no error");
+  EXPECT_EQ(
+      error_of(
+          {.json =
+               R"({"filesystemScope":"workspace","filesystemExtraPaths":[{"path":"/work/project/out","access":"rw"}]})"}),
+      "no error");
+  EXPECT_EQ(error_of({.json = R"({"networkScope":"deny","filesystemExtraPaths":[{"path":"/var/x","access":"rw"}]})"}),
+            "no error");
+  EXPECT_EQ(error_of(with(kWorkspaceScope,
+                          [](BuilderOptions& o) { o.managed_paths = {{"/var/managed", Access::kReadWrite}}; })),
+            "no error");
 }
 
 TEST(AdapterPolicyTest, ConflictingDuplicatesAreErrors) {
-  EXPECT_EQ(error_of({.json = R"({"filesystemScope":"workspace","filesystemExtraPaths":["/work/project/x",{"path":"/work/project/x","access":"rw"}]})"}),
-            "\"/work/project/x\" is granted read-only and writable (filesystemExtraPaths[0], filesystemExtraPaths[1])");
-  EXPECT_THAT(error_of({.json = R"({"filesystemScope":"workspace","filesystemExtraPaths":["/"]})"}), HasSubstr("root directory cannot be granted"));
+  EXPECT_EQ(
+      error_of(
+          {.json =
+               R"({"filesystemScope":"workspace","filesystemExtraPaths":["/work/project/x",{"path":"/work/project/x","access":"rw"}]})"}),
+      "\"/work/project/x\" is granted read-only and writable (filesystemExtraPaths[0], filesystemExtraPaths[1])");
+  EXPECT_THAT(error_of({.json = R"({"filesystemScope":"workspace","filesystemExtraPaths":["/"]})"}),
+              HasSubstr("root directory cannot be granted"));
 }
 
 TEST(AdapterPolicyTest, T6ManagedPathsAreGranted) {
   const auto input = with(kWorkspaceScope, [](BuilderOptions& o) {
     o.managed_paths = {{"/srv/agent-home/", Access::kReadWrite}, {"/srv/prompt", Access::kReadOnly}};
   });
-  EXPECT_THAT(policy_of(input).policy.grants,
-              ElementsAre(PathGrant{.path = "/srv/agent-home", .access = Access::kReadWrite, .origin = "managedPaths[0]", .optional = true},
-                          PathGrant{.path = "/srv/prompt", .origin = "managedPaths[1]", .optional = true}));
+  EXPECT_THAT(
+      policy_of(input).policy.grants,
+      ElementsAre(
+          PathGrant{
+              .path = "/srv/agent-home", .access = Access::kReadWrite, .origin = "managedPaths[0]", .optional = true},
+          PathGrant{.path = "/srv/prompt", .origin = "managedPaths[1]", .optional = true}));
   EXPECT_EQ(error_of(with(kWorkspaceScope, [](BuilderOptions& o) { o.managed_paths = {{"rel", Access::kReadOnly}}; })),
             "Sandbox path must be an absolute path.");
 }
@@ -154,17 +188,26 @@ TEST(AdapterPolicyTest, T7Aliases) {
   const auto alias = [](const char* path, const char* target) {
     return with(kWorkspaceScope, [&](BuilderOptions& o) { o.path_aliases = {{path, target}}; });
   };
-  EXPECT_THAT(policy_of(alias("/app", "/work/project")).policy.aliases, ElementsAre(PathAlias{"/app", "/work/project"}));
+  EXPECT_THAT(policy_of(alias("/app", "/work/project")).policy.aliases,
+              ElementsAre(PathAlias{"/app", "/work/project"}));
   EXPECT_EQ(error_of(alias("app", "/work/project")), "Sandbox pathAliases[0].path must be an absolute path.");
   EXPECT_EQ(error_of(alias("/app", "x")), "Sandbox pathAliases[0].target must be an absolute path.");
-  EXPECT_EQ(error_of(alias("/app/", "/etc")), "Sandbox path alias \"/app\" must target the synchronized workspace \"/work/project\".");
+  EXPECT_EQ(error_of(alias("/app/", "/etc")),
+            "Sandbox path alias \"/app\" must target the synchronized workspace \"/work/project\".");
   EXPECT_EQ(error_of(alias("/work", "/work/project")), "Sandbox path alias \"/work\" would cover the workspace.");
 }
 
 TEST(AdapterPolicyTest, ChecksComeInTheBuildersOrder) {
-  Input input{.json = R"({"filesystemScope":"workspace","networkScope":"allowlist","filesystemExtraPaths":[{"path":"/var/x","access":"rw"}]})"};
-  input.options = {.workspace_dir = "w", .cwd = "c", .managed_paths = {{"m", Access::kReadOnly}}, .path_aliases = {{"a", "t"}},
-                   .outbound_restore_paths = {"r"}, .home_dir = {}, .network_trusted_urls = {}};
+  Input input{
+      .json =
+          R"({"filesystemScope":"workspace","networkScope":"allowlist","filesystemExtraPaths":[{"path":"/var/x","access":"rw"}]})"};
+  input.options = {.workspace_dir = "w",
+                   .cwd = "c",
+                   .managed_paths = {{"m", Access::kReadOnly}},
+                   .path_aliases = {{"a", "t"}},
+                   .outbound_restore_paths = {"r"},
+                   .home_dir = {},
+                   .network_trusted_urls = {}};
   EXPECT_EQ(error_of(input), "Sandbox workspaceDir must be an absolute path.");
   input.options.workspace_dir = "/w";
   EXPECT_EQ(error_of(input), "Sandbox cwd must be an absolute path.");
@@ -185,16 +228,21 @@ TEST(AdapterPolicyTest, ChecksComeInTheBuildersOrder) {
 // --------------------------------------------------------------------------------------------------------- network
 
 TEST(AdapterPolicyTest, T5AnAllowlistNeedsOneValidRule) {
-  const auto trusted = [](const char* url) { return with(R"({"networkScope":"allowlist"})", [&](BuilderOptions& o) { o.network_trusted_urls = {url}; }); };
-  EXPECT_EQ(error_of(trusted("file:///etc")),
-            "networkScope=\"allowlist\" requires at least one valid networkAllowlist hostname or HTTP(S) networkTrustedUrl.");
-  EXPECT_EQ(error_of({.json = R"({"networkScope":"allowlist","networkAllowlist":[]})"}),
-            "networkScope=\"allowlist\" requires at least one valid networkAllowlist hostname or HTTP(S) networkTrustedUrl.");
+  const auto trusted = [](const char* url) {
+    return with(R"({"networkScope":"allowlist"})", [&](BuilderOptions& o) { o.network_trusted_urls = {url}; });
+  };
+  EXPECT_EQ(
+      error_of(trusted("file:///etc")),
+      "networkScope=\"allowlist\" requires at least one valid networkAllowlist hostname or HTTP(S) networkTrustedUrl.");
+  EXPECT_EQ(
+      error_of({.json = R"({"networkScope":"allowlist","networkAllowlist":[]})"}),
+      "networkScope=\"allowlist\" requires at least one valid networkAllowlist hostname or HTTP(S) networkTrustedUrl.");
 }
 
 TEST(AdapterPolicyTest, T11TrustedUrlsJoinTheAllowlist) {
-  const auto input = with(R"({"networkScope":"allowlist","networkAllowlist":["api.example.com"]})",
-                          [](BuilderOptions& o) { o.network_trusted_urls = {"http://127.0.0.1:3100/api", "not a url"}; });
+  const auto input =
+      with(R"({"networkScope":"allowlist","networkAllowlist":["api.example.com"]})",
+           [](BuilderOptions& o) { o.network_trusted_urls = {"http://127.0.0.1:3100/api", "not a url"}; });
   const Policy policy = policy_of(input).policy;
   ASSERT_EQ(policy.allow.size(), 2U);
   EXPECT_EQ(policy.allow[0].text, "api.example.com");
@@ -203,8 +251,12 @@ TEST(AdapterPolicyTest, T11TrustedUrlsJoinTheAllowlist) {
 }
 
 TEST(AdapterPolicyTest, ListsThatHaveNoEffectAreSaid) {
-  const auto out = policy_of({.json = R"({"networkScope":"deny","engine":"cli","networkAllowlist":["a.com"],"filesystemExtraPaths":["/x"],"homeDir":"/y"})"});
-  EXPECT_THAT(out.notes, ElementsAre(HasSubstr("networkAllowlist has no effect"), HasSubstr("filesystemExtraPaths has no effect"), HasSubstr("homeDir is not read")));
+  const auto out = policy_of(
+      {.json =
+           R"({"networkScope":"deny","engine":"cli","networkAllowlist":["a.com"],"filesystemExtraPaths":["/x"],"homeDir":"/y"})"});
+  EXPECT_THAT(out.notes,
+              ElementsAre(HasSubstr("networkAllowlist has no effect"), HasSubstr("filesystemExtraPaths has no effect"),
+                          HasSubstr("homeDir is not read")));
 }
 
 // ---------------------------------------------------------------------------------------------------------- engine
@@ -230,16 +282,22 @@ TEST_P(EngineTest, T17LaneOfAScopedRun) {
   if (*tested.notice == '\0') EXPECT_EQ(choice->notice, "");
   EXPECT_THAT(choice->notice, HasSubstr(tested.notice));
 }
-constexpr const char* kRefusal = "Local filesystem/network confinement requires the Claude CLI engine; ACP confinement is not supported.";
+constexpr const char* kRefusal =
+    "Local filesystem/network confinement requires the Claude CLI engine; ACP confinement is not supported.";
 constexpr const char* kStrictRefusal =
-    "Local filesystem/network confinement requires the Claude CLI engine; ACP confinement is not supported. Repair the ACP setup, or explicitly set "
+    "Local filesystem/network confinement requires the Claude CLI engine; ACP confinement is not supported. Repair the "
+    "ACP setup, or explicitly set "
     "engine=cli to use the CLI engine.";
 constexpr const char* kNotice = "Local filesystem/network scope requires spawn-level confinement in the CLI lane.";
 INSTANTIATE_TEST_SUITE_P(Paperclip, EngineTest,
-                         testing::Values(EngineCase{AdapterEngine::kAuto, true, false, kNotice, ""}, EngineCase{AdapterEngine::kCli, true, false, "", ""},
-                                         EngineCase{AdapterEngine::kAcp, true, false, "", kRefusal}, EngineCase{AdapterEngine::kAuto, true, true, "", kStrictRefusal},
-                                         EngineCase{AdapterEngine::kCli, true, true, "", ""}, EngineCase{AdapterEngine::kAcp, true, true, "", kStrictRefusal},
-                                         EngineCase{AdapterEngine::kAuto, false, false, "", ""}, EngineCase{AdapterEngine::kAcp, false, true, "", ""}));
+                         testing::Values(EngineCase{AdapterEngine::kAuto, true, false, kNotice, ""},
+                                         EngineCase{AdapterEngine::kCli, true, false, "", ""},
+                                         EngineCase{AdapterEngine::kAcp, true, false, "", kRefusal},
+                                         EngineCase{AdapterEngine::kAuto, true, true, "", kStrictRefusal},
+                                         EngineCase{AdapterEngine::kCli, true, true, "", ""},
+                                         EngineCase{AdapterEngine::kAcp, true, true, "", kStrictRefusal},
+                                         EngineCase{AdapterEngine::kAuto, false, false, "", ""},
+                                         EngineCase{AdapterEngine::kAcp, false, true, "", ""}));
 
 TEST(AdapterPolicyTest, TheRefusalNamesTheAdapter) {
   EXPECT_EQ(error_of({.json = R"({"adapterType":"codex_local","networkScope":"deny","engine":"acp"})"}),
@@ -251,9 +309,12 @@ TEST(AdapterPolicyTest, TheRefusalNamesTheAdapter) {
 
 TEST(AdapterPolicyTest, TheNoticeIsTheFirstNote) {
   const auto out = policy_of({.json = R"({"adapterType":"claude_local","networkScope":"deny"})"});
-  EXPECT_THAT(out.notes,
-              ElementsAre("[paperclip] Claude ACP default unavailable; falling back to Claude CLI. Local filesystem/network scope requires spawn-level "
-                          "confinement in the CLI lane. Set engine=acp to require ACP or engine=cli to silence this fallback."));
+  EXPECT_THAT(
+      out.notes,
+      ElementsAre(
+          "[paperclip] Claude ACP default unavailable; falling back to Claude CLI. Local filesystem/network scope "
+          "requires spawn-level "
+          "confinement in the CLI lane. Set engine=acp to require ACP or engine=cli to silence this fallback."));
 }
 
 // ---------------------------------------------------------------------------------------------------------- wiring
@@ -261,15 +322,20 @@ TEST(AdapterPolicyTest, TheNoticeIsTheFirstNote) {
 // T19: the line is what callers skip when they choose an error line.
 TEST(AdapterPolicyTest, T19OneLineNamesWhatIsConfined) {
   const auto line = [](const std::string& json) { return policy_of({.json = json}).policy.announcement; };
-  EXPECT_EQ(line(R"({"adapterType":"claude_local","filesystemScope":"workspace","networkScope":"allowlist","networkAllowlist":["api.anthropic.com"]})"),
-            "[paperclip] Confining Claude with workspace filesystem and allowlist network scope.");
-  EXPECT_EQ(line(R"({"adapterType":"codex_local","filesystemScope":"workspace"})"), "[paperclip] Confining Codex with workspace filesystem scope.");
-  EXPECT_EQ(line(R"({"adapterType":"codex_local","networkScope":"deny"})"), "[paperclip] Confining Codex with deny network scope.");
+  EXPECT_EQ(
+      line(
+          R"({"adapterType":"claude_local","filesystemScope":"workspace","networkScope":"allowlist","networkAllowlist":["api.anthropic.com"]})"),
+      "[paperclip] Confining Claude with workspace filesystem and allowlist network scope.");
+  EXPECT_EQ(line(R"({"adapterType":"codex_local","filesystemScope":"workspace"})"),
+            "[paperclip] Confining Codex with workspace filesystem scope.");
+  EXPECT_EQ(line(R"({"adapterType":"codex_local","networkScope":"deny"})"),
+            "[paperclip] Confining Codex with deny network scope.");
 }
 
 std::vector<std::string> home_paths(const Policy& policy) {
   std::vector<std::string> out;
-  for (const PathGrant& grant : policy.home_paths) out.push_back((grant.access == Access::kReadWrite ? "rw " : "ro ") + grant.path);
+  for (const PathGrant& grant : policy.home_paths)
+    out.push_back((grant.access == Access::kReadWrite ? "rw " : "ro ") + grant.path);
   return out;
 }
 
@@ -287,7 +353,8 @@ TEST(AdapterPolicyTest, ClaudeGetsItsConfigurationDirectory) {
 
 TEST(AdapterPolicyTest, ClaudesHomeIsTheParentOfAMovedDirectory) {
   const Policy policy = policy_of({.json = R"({"adapterType":"claude_local","filesystemScope":"workspace"})",
-                                   .environment = {{"CLAUDE_CONFIG_DIR", "/srv/agents/7/.claude/"}}}).policy;
+                                   .environment = {{"CLAUDE_CONFIG_DIR", "/srv/agents/7/.claude/"}}})
+                            .policy;
   EXPECT_EQ(policy.home, "/srv/agents/7");
   EXPECT_THAT(home_paths(policy), Contains("rw /srv/agents/7/.claude"));
   EXPECT_THAT(home_paths(policy), Not(Contains("rw /home/me/.claude")));
@@ -295,23 +362,28 @@ TEST(AdapterPolicyTest, ClaudesHomeIsTheParentOfAMovedDirectory) {
 
 TEST(AdapterPolicyTest, CodexHomeIsTheHome) {
   const Policy policy = policy_of({.json = R"({"adapterType":"codex_local","filesystemScope":"workspace"})",
-                                   .environment = {{"CODEX_HOME", "/srv/company/codex-home"}}}).policy;
+                                   .environment = {{"CODEX_HOME", "/srv/company/codex-home"}}})
+                            .policy;
   EXPECT_EQ(policy.home, "/srv/company/codex-home");
   EXPECT_THAT(home_paths(policy), Contains("rw /srv/company/codex-home"));
   EXPECT_THAT(home_paths(policy), Contains("ro /srv/company/codex-home/config.toml"));
   EXPECT_THAT(policy.variables.set, Contains(EnvironmentVariable{"CODEX_HOME", "/srv/company/codex-home"}));
   EXPECT_TRUE(policy.nested_sandboxes);
-  EXPECT_EQ(policy_of({.json = R"({"adapterType":"codex_local","filesystemScope":"workspace"})"}).policy.home, "/home/me/.codex");
+  EXPECT_EQ(policy_of({.json = R"({"adapterType":"codex_local","filesystemScope":"workspace"})"}).policy.home,
+            "/home/me/.codex");
 }
 
 TEST(AdapterPolicyTest, NetworkScopeAloneLeavesTheHomeAlone) {
-  const Policy policy = policy_of({.json = R"({"adapterType":"codex_local","networkScope":"deny"})", .environment = {{"CODEX_HOME", "/srv/c"}}}).policy;
+  const Policy policy = policy_of({.json = R"({"adapterType":"codex_local","networkScope":"deny"})",
+                                   .environment = {{"CODEX_HOME", "/srv/c"}}})
+                            .policy;
   EXPECT_EQ(policy.home, "/home/me");
   EXPECT_THAT(policy.home_paths, IsEmpty());
 }
 
 TEST(AdapterPolicyTest, AGivenHomeWins) {
-  auto input = with(R"({"adapterType":"claude_local","filesystemScope":"workspace"})", [](BuilderOptions& o) { o.home_dir = "/srv/h"; });
+  auto input = with(R"({"adapterType":"claude_local","filesystemScope":"workspace"})",
+                    [](BuilderOptions& o) { o.home_dir = "/srv/h"; });
   EXPECT_EQ(policy_of(input).policy.home, "/srv/h");
   EXPECT_THAT(home_paths(policy_of(input).policy), Contains("rw /srv/h/.claude"));
   input.options.home_dir = "h";

@@ -83,12 +83,12 @@ TEST(AddressPolicyTest, KnowsEveryKind) {
       {"2002:7f00:1::1", AddressKind::kLoopback},
       {"2002:a00:1::1", AddressKind::kPrivate},
       {"2002:808:808::1", AddressKind::kPublic},
-      {"2001:0:808:808::f5ff:fffe", AddressKind::kPrivate},   // Teredo of client 10.0.0.1
-      {"2001:0:a00:1::f7f7:f7f7", AddressKind::kPrivate},     // Teredo with server 10.0.0.1
-      {"2001:0:808:808::f7f7:f7f7", AddressKind::kPublic},    // client 8.8.8.8
-      {"2606:4700::5efe:10.0.0.1", AddressKind::kPrivate},    // ISATAP
+      {"2001:0:808:808::f5ff:fffe", AddressKind::kPrivate},  // Teredo of client 10.0.0.1
+      {"2001:0:a00:1::f7f7:f7f7", AddressKind::kPrivate},    // Teredo with server 10.0.0.1
+      {"2001:0:808:808::f7f7:f7f7", AddressKind::kPublic},   // client 8.8.8.8
+      {"2606:4700::5efe:10.0.0.1", AddressKind::kPrivate},   // ISATAP
       {"2606:4700::200:5efe:127.0.0.1", AddressKind::kLoopback},
-      {"::ffff:0:127.0.0.1", AddressKind::kReserved},         // IPv4-translated
+      {"::ffff:0:127.0.0.1", AddressKind::kReserved},  // IPv4-translated
   };
   for (const auto& [text, kind] : kCases) {
     const std::optional<IpAddress> address = IpAddress::parse(text);
@@ -139,7 +139,8 @@ TEST(EgressRulesTest, SubdomainsAreStrict) {
 }
 
 TEST(EgressRulesTest, DenyWins) {
-  const EgressRules both = rules({"*.example.com", "example.org"}, {"bad.example.com", "example.org:80", "*.internal.example.com"});
+  const EgressRules both =
+      rules({"*.example.com", "example.org"}, {"bad.example.com", "example.org:80", "*.internal.example.com"});
   EXPECT_TRUE(admits(both, "good.example.com", 443));
   const Admission denied = both.admit("bad.example.com", 443, Traffic::kTunnel);
   EXPECT_FALSE(denied.allowed);
@@ -199,7 +200,9 @@ TEST(EgressRulesTest, ARangeDoesNotGrantMetadata) {
   EXPECT_FALSE(wide.vet(admission, *IpAddress::parse("169.254.169.254"), 80, {}).allowed);
   EXPECT_TRUE(wide.vet(admission, *IpAddress::parse("169.254.1.1"), 80, {}).allowed);
   const EgressRules exact = rules({"169.254.169.254:80"});
-  EXPECT_TRUE(exact.vet(exact.admit("169.254.169.254", 80, Traffic::kPlainHttp), *IpAddress::parse("169.254.169.254"), 80, {}).allowed);
+  EXPECT_TRUE(
+      exact.vet(exact.admit("169.254.169.254", 80, Traffic::kPlainHttp), *IpAddress::parse("169.254.169.254"), 80, {})
+          .allowed);
 }
 
 TEST(EgressRulesTest, LiteralsMatchAddressRules) {
@@ -251,7 +254,8 @@ TEST(EgressRulesTest, NothingIsAllowedWithoutRules) {
 }
 
 TEST(LoopbackForwardsTest, ListsNamedPortsOnce) {
-  const std::vector<NetworkRule> allow = rules_of({"localhost:5432", "127.0.0.1:5432", "[::1]:6379", "127.0.0.0/8:9000", "10.0.0.1:22", "example.com:80", "localhost"});
+  const std::vector<NetworkRule> allow = rules_of({"localhost:5432", "127.0.0.1:5432", "[::1]:6379", "127.0.0.0/8:9000",
+                                                   "10.0.0.1:22", "example.com:80", "localhost"});
   EXPECT_THAT(loopback_forwards(allow), ElementsAre(LoopbackForward{"127.0.0.1", 5432}, LoopbackForward{"::1", 5432},
                                                     LoopbackForward{"::1", 6379}, LoopbackForward{"127.0.0.1", 9000}));
   EXPECT_THAT(loopback_forwards({}), IsEmpty());

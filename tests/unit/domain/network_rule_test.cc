@@ -35,7 +35,9 @@ TEST(CanonicalHostTest, GivesOneFormToEverySpelling) {
       {"0", "0.0.0.0"},
       {"0x", "0.0.0.0"},
       {"\xEF\xBC\x91\xEF\xBC\x92\xEF\xBC\x97.0.0.1", "127.0.0.1"},  // full-width digits
-      {"127\xE3\x80\x82""0.0.1", "127.0.0.1"},                       // ideographic full stop
+      {"127\xE3\x80\x82"
+       "0.0.1",
+       "127.0.0.1"},  // ideographic full stop
       {"[::1]", "::1"},
       {"::1", "::1"},
       {"[0:0:0:0:0:0:0:1]", "::1"},
@@ -52,9 +54,10 @@ TEST(CanonicalHostTest, GivesOneFormToEverySpelling) {
 
 TEST(CanonicalHostTest, RefusesWhatNoHostIs) {
   for (const std::string_view text :
-       {"", ".", "..", "a..b", ".a", "a b", "1.2.3.4.5", "256.1.1.1", "1.2.3.256", "08.1.1.1", "4294967296", "0xfffffffff",
-        "example.123", "a.0x1", "u@x.com", "x.com/", "x.com\\", "x%2ecom", "-a.com", "a-.com", "[::1", "::1]", "[1.2.3.4]", "[fe80::1%eth0]",
-        "fe80::1%1", "[]", "a:b:c", "x.com:443", "*.x.com", "a\tb", "a\x01", "\xff\xfe"}) {
+       {"",          ".",        "..",         "a..b",        ".a",          "a b",   "1.2.3.4.5", "256.1.1.1",
+        "1.2.3.256", "08.1.1.1", "4294967296", "0xfffffffff", "example.123", "a.0x1", "u@x.com",   "x.com/",
+        "x.com\\",   "x%2ecom",  "-a.com",     "a-.com",      "[::1",        "::1]",  "[1.2.3.4]", "[fe80::1%eth0]",
+        "fe80::1%1", "[]",       "a:b:c",      "x.com:443",   "*.x.com",     "a\tb",  "a\x01",     "\xff\xfe"}) {
     EXPECT_FALSE(canonical_host(text).has_value()) << text;
   }
   EXPECT_FALSE(canonical_host(std::string_view("a\0b", 3)).has_value());
@@ -69,7 +72,8 @@ TEST(CanonicalHostTest, RefusesWhatNoHostIs) {
 }
 
 TEST(NetworkRuleTest, ReadsHosts) {
-  for (const std::string_view text : {"api.x.com", "API.X.com", "https://api.x.com", "https://api.x.com/", "http://api.x.com", "api.x.com.", " api.x.com "}) {
+  for (const std::string_view text : {"api.x.com", "API.X.com", "https://api.x.com", "https://api.x.com/",
+                                      "http://api.x.com", "api.x.com.", " api.x.com "}) {
     const NetworkRule parsed = rule(text);
     EXPECT_EQ(parsed.target, Target::kHost) << text;
     EXPECT_EQ(parsed.host, "api.x.com") << text;
@@ -100,7 +104,8 @@ TEST(NetworkRuleTest, ReadsSubdomains) {
 }
 
 TEST(NetworkRuleTest, RefusesPublicSuffixes) {
-  for (const std::string_view text : {"*.com", "*.co.uk", "*.github.io", "*.internal", "*.localhost", "*.blogspot.com", "*.xn--p1ai", "*.s3.amazonaws.com"}) {
+  for (const std::string_view text : {"*.com", "*.co.uk", "*.github.io", "*.internal", "*.localhost", "*.blogspot.com",
+                                      "*.xn--p1ai", "*.s3.amazonaws.com"}) {
     const Result<NetworkRule> parsed = parse_network_rule(text);
     ASSERT_FALSE(parsed.has_value()) << text;
     EXPECT_THAT(parsed.error().message(), HasSubstr("public suffix")) << text;
@@ -110,7 +115,8 @@ TEST(NetworkRuleTest, RefusesPublicSuffixes) {
 }
 
 TEST(NetworkRuleTest, ReadsAddresses) {
-  for (const std::string_view text : {"127.0.0.1:5432", "127.1:5432", "0x7f.0.0.1:5432", "2130706433:5432", "[::ffff:127.0.0.1]:5432"}) {
+  for (const std::string_view text :
+       {"127.0.0.1:5432", "127.1:5432", "0x7f.0.0.1:5432", "2130706433:5432", "[::ffff:127.0.0.1]:5432"}) {
     const NetworkRule parsed = rule(text);
     EXPECT_EQ(parsed.target, Target::kAddresses) << text;
     EXPECT_EQ(parsed.addresses.network, IpAddress::v4(0x7F000001)) << text;
@@ -131,13 +137,58 @@ TEST(NetworkRuleTest, ReadsAddresses) {
 }
 
 TEST(NetworkRuleTest, RefusesWhatIsNoRule) {
-  for (const std::string_view text :
-       {"", " ", "*", "https://*", "a.*.com", "foo*.com", "*x.com", "*.*.com", "*.1.2.3.4", "*.", "x.com/v1", "u@x.com",
-        "https://u:p@x.com", "x.com?a=1", "x.com#f", "https://x.com?", "::1", "::1:443", "x y.com", "1.2.3.4.5", "x.com:99999",
-        "x.com:65536", "x.com:0", "x.com:", "x.com:abc", "x.com:-1", "x.com:+1", "foo://x.com", "ws://x.com", "ftp://x.com",
-        "unix:/x", "mailto:a@b", "file:///etc", "https:x.com", "https://", "//x.com", "x.com\\", "[::1", "[::1]x", "[::1]:",
-        "[x.com]", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.1.2.3/8", "[fd00::1]/8", "[fd00::]/129", "10/8",
-        "x.com:80:80", "x.com,y.com", "/raw", "x.com/RAW"}) {
+  for (const std::string_view text : {"",
+                                      " ",
+                                      "*",
+                                      "https://*",
+                                      "a.*.com",
+                                      "foo*.com",
+                                      "*x.com",
+                                      "*.*.com",
+                                      "*.1.2.3.4",
+                                      "*.",
+                                      "x.com/v1",
+                                      "u@x.com",
+                                      "https://u:p@x.com",
+                                      "x.com?a=1",
+                                      "x.com#f",
+                                      "https://x.com?",
+                                      "::1",
+                                      "::1:443",
+                                      "x y.com",
+                                      "1.2.3.4.5",
+                                      "x.com:99999",
+                                      "x.com:65536",
+                                      "x.com:0",
+                                      "x.com:",
+                                      "x.com:abc",
+                                      "x.com:-1",
+                                      "x.com:+1",
+                                      "foo://x.com",
+                                      "ws://x.com",
+                                      "ftp://x.com",
+                                      "unix:/x",
+                                      "mailto:a@b",
+                                      "file:///etc",
+                                      "https:x.com",
+                                      "https://",
+                                      "//x.com",
+                                      "x.com\\",
+                                      "[::1",
+                                      "[::1]x",
+                                      "[::1]:",
+                                      "[x.com]",
+                                      "10.0.0.0/33",
+                                      "10.0.0.0/-1",
+                                      "10.0.0.0/",
+                                      "10.1.2.3/8",
+                                      "[fd00::1]/8",
+                                      "[fd00::]/129",
+                                      "10/8",
+                                      "x.com:80:80",
+                                      "x.com,y.com",
+                                      "/raw",
+                                      "x.com/RAW"}) {
     const Result<NetworkRule> parsed = parse_network_rule(text);
     EXPECT_FALSE(parsed.has_value()) << text;
     if (!parsed) EXPECT_EQ(parsed.error().code(), ErrorCode::kInvalidArgument);

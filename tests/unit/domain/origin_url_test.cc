@@ -21,13 +21,15 @@ TEST(OriginUrlTest, TakesHostAndPortOfWebSchemes) {
 }
 
 TEST(OriginUrlTest, SaysWhetherSomethingFollowsTheHost) {
-  for (const char* text : {"https://x.com", "https://x.com/", "https://x.com?", "https://x.com#", "https://x.com\\", "https://x.com:", "https:////x.com"}) {
+  for (const char* text : {"https://x.com", "https://x.com/", "https://x.com?", "https://x.com#", "https://x.com\\",
+                           "https://x.com:", "https:////x.com"}) {
     const auto url = parse_origin_url(text);
     ASSERT_TRUE(url) << text;
     EXPECT_TRUE(url->bare) << text;
     EXPECT_FALSE(url->port) << text;
   }
-  for (const char* text : {"https://x.com/v1", "https://x.com//", "https://x.com?a=1", "https://x.com#f", "https://x.com/?#f"}) {
+  for (const char* text :
+       {"https://x.com/v1", "https://x.com//", "https://x.com?a=1", "https://x.com#f", "https://x.com/?#f"}) {
     const auto url = parse_origin_url(text);
     ASSERT_TRUE(url) << text;
     EXPECT_FALSE(url->bare) << text;
@@ -35,9 +37,26 @@ TEST(OriginUrlTest, SaysWhetherSomethingFollowsTheHost) {
 }
 
 TEST(OriginUrlTest, RefusesTheRest) {
-  for (const char* text : {"", "x.com", "https://", "https:///", "file:///etc", "foo://x.com", "https://u@x.com", "https://@x.com",
-                           "https://x y.com", "https://x.com\t", "https://x\x7F.com", "https://x.com:0", "https://x.com:65536", "https://x.com:8a",
-                           "https://x.com:-1", "https://::1", "https://[::1", "https://[::1]x", "https://x.com:1:2", "://x.com"}) {
+  for (const char* text : {"",
+                           "x.com",
+                           "https://",
+                           "https:///",
+                           "file:///etc",
+                           "foo://x.com",
+                           "https://u@x.com",
+                           "https://@x.com",
+                           "https://x y.com",
+                           "https://x.com\t",
+                           "https://x\x7F.com",
+                           "https://x.com:0",
+                           "https://x.com:65536",
+                           "https://x.com:8a",
+                           "https://x.com:-1",
+                           "https://::1",
+                           "https://[::1",
+                           "https://[::1]x",
+                           "https://x.com:1:2",
+                           "://x.com"}) {
     if (std::string_view(text) == "https://x.com\t") continue;  // white space at the end is trimmed
     EXPECT_FALSE(parse_origin_url(text)) << text;
   }

@@ -70,9 +70,11 @@ TEST(PolicyFileTest, FilesystemKeys) {
   EXPECT_EQ(s.workspace->value, "/project");
   EXPECT_EQ(s.workspace->where, "p.yaml:2: workspace");
   EXPECT_EQ(s.filesystem->value, FilesystemScope::kWorkspace);
-  EXPECT_THAT(s.grants, ElementsAre(PathGrant{.path = "/opt/tools", .origin = "p.yaml:4: ro"},
-                                    PathGrant{.path = "/home/me/sdk", .origin = "p.yaml:4: ro"},
-                                    PathGrant{.path = "/project/conf/cache", .access = Access::kReadWrite, .origin = "p.yaml:5: rw"}));
+  EXPECT_THAT(
+      s.grants,
+      ElementsAre(PathGrant{.path = "/opt/tools", .origin = "p.yaml:4: ro"},
+                  PathGrant{.path = "/home/me/sdk", .origin = "p.yaml:4: ro"},
+                  PathGrant{.path = "/project/conf/cache", .access = Access::kReadWrite, .origin = "p.yaml:5: rw"}));
   EXPECT_EQ(s.restore.at(0).value, "/project/conf/cache");
   EXPECT_EQ(s.protect.at(0).value, "secrets.env");
   EXPECT_EQ(s.aliases.at(0).value, (PathAlias{"/app", "sub"}));
@@ -145,24 +147,29 @@ TEST(PolicyFileTest, UnknownKeysNameFileLineAndKey) {
 
 TEST(PolicyFileTest, WrongTypesNameFileLineAndKey) {
   EXPECT_THAT(problems_of("- a\n"), ElementsAre("p.yaml:1: expected a map of keys, found a list"));
-  EXPECT_THAT(problems_of("network: [deny]\n"), ElementsAre("p.yaml:1: network: expected a single value, found a list"));
+  EXPECT_THAT(problems_of("network: [deny]\n"),
+              ElementsAre("p.yaml:1: network: expected a single value, found a list"));
   EXPECT_THAT(problems_of("network:\n"), ElementsAre("p.yaml:1: network: expected a single value, found nothing"));
   EXPECT_THAT(problems_of("ro: {a: b}\n"), ElementsAre("p.yaml:1: ro: expected a list of texts, found a map"));
   EXPECT_THAT(problems_of("ro:\n- a\n- [b]\n"), ElementsAre("p.yaml:3: ro: expected a single value, found a list"));
   EXPECT_THAT(problems_of("ro:\n- ~\n"), ElementsAre("p.yaml:2: ro: expected a single value, found nothing"));
   EXPECT_THAT(problems_of("limits: 5\n"), ElementsAre("p.yaml:1: limits: expected a map of keys, found a text"));
-  EXPECT_THAT(problems_of("alias: [/a]\n"), ElementsAre("p.yaml:1: alias: expected a map of single values, found a list"));
+  EXPECT_THAT(problems_of("alias: [/a]\n"),
+              ElementsAre("p.yaml:1: alias: expected a map of single values, found a list"));
   EXPECT_THAT(problems_of("variables: {set: {A: [1]}}\n"),
               ElementsAre("p.yaml:1: variables.set.A: expected a single value, found a list"));
 }
 
 TEST(PolicyFileTest, WrongValuesNameFileLineAndKey) {
-  EXPECT_THAT(problems_of("filesystem: full\n"), ElementsAre("p.yaml:1: filesystem: \"full\" is not one of workspace, host"));
-  EXPECT_THAT(problems_of("network: Deny\n"), ElementsAre("p.yaml:1: network: \"Deny\" is not one of deny, allowlist, open"));
+  EXPECT_THAT(problems_of("filesystem: full\n"),
+              ElementsAre("p.yaml:1: filesystem: \"full\" is not one of workspace, host"));
+  EXPECT_THAT(problems_of("network: Deny\n"),
+              ElementsAre("p.yaml:1: network: \"Deny\" is not one of deny, allowlist, open"));
   EXPECT_THAT(problems_of("limits:\n  memory: 3Q\n"),
               ElementsAre("p.yaml:2: limits.memory: \"3Q\" is not a size; write for example 512M or 2GiB"));
   EXPECT_THAT(problems_of("nested: yes\n"), ElementsAre("p.yaml:1: nested: \"yes\" is not one of on, off"));
-  EXPECT_THAT(problems_of("git-config: ro\n"), ElementsAre("p.yaml:1: git-config: \"ro\" is not one of protected, writable"));
+  EXPECT_THAT(problems_of("git-config: ro\n"),
+              ElementsAre("p.yaml:1: git-config: \"ro\" is not one of protected, writable"));
   EXPECT_THAT(problems_of("alias: {app: sub}\n"), ElementsAre("p.yaml:1: alias: \"app\" must be an absolute path"));
   EXPECT_THAT(problems_of("ro: ['']\n"), ElementsAre("p.yaml:1: ro: an empty path"));
   EXPECT_THAT(problems_of("ro: [\"a\\0b\"]\n"), ElementsAre("p.yaml:1: ro: \"a\\x00b\" holds a NUL byte"));

@@ -112,7 +112,8 @@ TEST(PolicyResolveTest, TheDefaultPassListHoldsNoSecretAndNoPath) {
 }
 
 TEST(PolicyResolveTest, PathsAreRelativeToTheCurrentDirectory) {
-  const Policy policy = policy_of({.flags = {{"workspace", "sub/../w"}, {"ro", "tools/"}, {"rw", "/var/cache//x"}, {"ro", "~/sdk"}}});
+  const Policy policy =
+      policy_of({.flags = {{"workspace", "sub/../w"}, {"ro", "tools/"}, {"rw", "/var/cache//x"}, {"ro", "~/sdk"}}});
   EXPECT_EQ(policy.workspace, "/work/project/w");
   EXPECT_EQ(policy.working_directory, "/work/project/w");
   EXPECT_THAT(paths(policy.grants), ElementsAre("ro /work/project/tools", "rw /var/cache/x", "ro /home/me/sdk"));
@@ -123,8 +124,7 @@ TEST(PolicyResolveTest, TheCommandStartsWhereTheCallerIsWhenThatIsInTheWorkspace
   EXPECT_EQ(policy_of({.flags = {{"workspace", "/srv/x"}}}).working_directory, "/srv/x");
   EXPECT_EQ(policy_of({.flags = {{"workspace", "/srv/x"}, {"cwd", "/srv/x/y"}}}).working_directory, "/srv/x/y");
   EXPECT_EQ(policy_of({.flags = {{"filesystem", "host"}, {"cwd", "/etc"}}}).working_directory, "/etc");
-  EXPECT_EQ(error_of({.flags = {{"cwd", "/etc"}}}),
-            "--cwd: \"/etc\" must be inside the workspace \"/work/project\"");
+  EXPECT_EQ(error_of({.flags = {{"cwd", "/etc"}}}), "--cwd: \"/etc\" must be inside the workspace \"/work/project\"");
 }
 
 TEST(PolicyResolveTest, SomeDirectoriesCannotBeTheWorkspace) {
@@ -148,32 +148,62 @@ struct Conflict {
 
 class ConflictTest : public testing::TestWithParam<Conflict> {};
 
-TEST_P(ConflictTest, IsAnErrorThatNamesBothSides) { EXPECT_EQ(error_of({.flags = GetParam().flags}), GetParam().message); }
+TEST_P(ConflictTest, IsAnErrorThatNamesBothSides) {
+  EXPECT_EQ(error_of({.flags = GetParam().flags}), GetParam().message);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Flags, ConflictTest,
     testing::Values(
-        Conflict{"AllowUnderDeny", {{"network", "deny"}, {"allow", "a.example.com"}}, "--allow a.example.com contradicts --network deny"},
-        Conflict{"AllowUnderOpen", {{"network", "open"}, {"allow", "a.example.com"}}, "--allow a.example.com contradicts --network open"},
-        Conflict{"DenyUnderOpen", {{"network", "open"}, {"deny", "a.example.com"}}, "--deny a.example.com contradicts --network open"},
-        Conflict{"DenyAlone", {{"deny", "a.example.com"}}, "--deny a.example.com has no effect: the network is denied altogether"},
+        Conflict{"AllowUnderDeny",
+                 {{"network", "deny"}, {"allow", "a.example.com"}},
+                 "--allow a.example.com contradicts --network deny"},
+        Conflict{"AllowUnderOpen",
+                 {{"network", "open"}, {"allow", "a.example.com"}},
+                 "--allow a.example.com contradicts --network open"},
+        Conflict{"DenyUnderOpen",
+                 {{"network", "open"}, {"deny", "a.example.com"}},
+                 "--deny a.example.com contradicts --network open"},
+        Conflict{"DenyAlone",
+                 {{"deny", "a.example.com"}},
+                 "--deny a.example.com has no effect: the network is denied altogether"},
         Conflict{"EmptyAllowlist", {{"network", "allowlist"}}, "--network allowlist needs at least one rule"},
-        Conflict{"TwoScopes", {{"network", "deny"}, {"network", "open"}}, "--network: given twice with different values; keep one of them"},
-        Conflict{"TwoSizes", {{"memory", "1G"}, {"memory", "2G"}}, "--memory: given twice with different values; keep one of them"},
-        Conflict{"TwoAccesses", {{"ro", "/opt/x"}, {"rw", "/opt/x/"}}, "\"/opt/x\" is granted read-only and writable (--ro, --rw)"},
+        Conflict{"TwoScopes",
+                 {{"network", "deny"}, {"network", "open"}},
+                 "--network: given twice with different values; keep one of them"},
+        Conflict{"TwoSizes",
+                 {{"memory", "1G"}, {"memory", "2G"}},
+                 "--memory: given twice with different values; keep one of them"},
+        Conflict{"TwoAccesses",
+                 {{"ro", "/opt/x"}, {"rw", "/opt/x/"}},
+                 "\"/opt/x\" is granted read-only and writable (--ro, --rw)"},
         Conflict{"RootGrant", {{"ro", "/"}}, "--ro: the root directory cannot be granted"},
         Conflict{"RestoreWithoutRw", {{"restore", "/var/x"}}, "--restore: nothing at or below \"/var/x\" is writable"},
-        Conflict{"RestoreOfReadOnly", {{"restore", "/var/x"}, {"ro", "/var/x"}}, "--restore: nothing at or below \"/var/x\" is writable"},
-        Conflict{"ProtectOutside", {{"protect", "/etc/passwd"}}, "--protect: \"/etc/passwd\" is not inside the workspace \"/work/project\""},
-        Conflict{"ProtectEscapes", {{"protect", "../x"}}, "--protect: \"../x\" is not inside the workspace \"/work/project\""},
+        Conflict{"RestoreOfReadOnly",
+                 {{"restore", "/var/x"}, {"ro", "/var/x"}},
+                 "--restore: nothing at or below \"/var/x\" is writable"},
+        Conflict{"ProtectOutside",
+                 {{"protect", "/etc/passwd"}},
+                 "--protect: \"/etc/passwd\" is not inside the workspace \"/work/project\""},
+        Conflict{"ProtectEscapes",
+                 {{"protect", "../x"}},
+                 "--protect: \"../x\" is not inside the workspace \"/work/project\""},
         Conflict{"ProtectAll", {{"protect", "."}}, "--protect: the workspace itself cannot be protected"},
-        Conflict{"AliasOutside", {{"alias", "/app=/etc"}}, "--alias: \"/etc\" is not inside the workspace \"/work/project\""},
+        Conflict{"AliasOutside",
+                 {{"alias", "/app=/etc"}},
+                 "--alias: \"/etc\" is not inside the workspace \"/work/project\""},
         Conflict{"AliasOverAll", {{"alias", "/=src"}}, "--alias: \"/\" would cover the workspace"},
         Conflict{"AliasOverParent", {{"alias", "/work=src"}}, "--alias: \"/work\" would cover the workspace"},
-        Conflict{"AliasTwice", {{"alias", "/app=a"}, {"alias", "/app=b"}}, "--alias: \"/app\" has two different targets"},
+        Conflict{
+            "AliasTwice", {{"alias", "/app=a"}, {"alias", "/app=b"}}, "--alias: \"/app\" has two different targets"},
         Conflict{"AliasWithoutTarget", {{"alias", "/app"}}, "--alias: \"/app\" must be written PATH=TARGET"},
-        Conflict{"BadRule", {{"allow", "*"}}, "--allow: network rule \"*\" covers every host: use the open network scope if that is meant"},
-        Conflict{"BadProfile", {{"profile", "claud"}}, "--profile: \"claud\" is not a profile; there are claude_local, codex_local, gemini_local, cursor_local, opencode_local, pi_local"},
+        Conflict{"BadRule",
+                 {{"allow", "*"}},
+                 "--allow: network rule \"*\" covers every host: use the open network scope if that is meant"},
+        Conflict{"BadProfile",
+                 {{"profile", "claud"}},
+                 "--profile: \"claud\" is not a profile; there are claude_local, codex_local, gemini_local, "
+                 "cursor_local, opencode_local, pi_local"},
         Conflict{"BadVariable", {{"env", "=x"}}, "--env: \"\" is not the name of an environment variable"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
@@ -181,14 +211,17 @@ TEST(PolicyResolveTest, WhatMayStandTogetherDoes) {
   EXPECT_EQ(policy_of({.flags = {{"rw", "/var/x"}}}).restore_paths.size(), 0U);
   EXPECT_THAT(policy_of({.flags = {{"rw", "/var/x"}, {"restore", "/var"}}}).restore_paths, ElementsAre("/var"));
   EXPECT_THAT(policy_of({.flags = {{"rw", "/var"}, {"restore", "/var/x"}}}).restore_paths, ElementsAre("/var/x"));
-  EXPECT_THAT(policy_of({.flags = {{"filesystem", "host"}, {"restore", "/var/x"}}}).restore_paths, ElementsAre("/var/x"));
-  EXPECT_THAT(policy_of({.flags = {{"protect", "a"}, {"protect", "/work/project/a/"}}}).protect, ElementsAre("/work/project/a"));
+  EXPECT_THAT(policy_of({.flags = {{"filesystem", "host"}, {"restore", "/var/x"}}}).restore_paths,
+              ElementsAre("/var/x"));
+  EXPECT_THAT(policy_of({.flags = {{"protect", "a"}, {"protect", "/work/project/a/"}}}).protect,
+              ElementsAre("/work/project/a"));
   EXPECT_THAT(policy_of({.flags = {{"alias", "/app=."}}}).aliases, ElementsAre(PathAlias{"/app", "/work/project"}));
   EXPECT_EQ(policy_of({.flags = {{"network", "open"}, {"network", "open"}}}).network, NetworkScope::kOpen);
 }
 
 TEST(PolicyResolveTest, AnAllowRuleMeansAllowlist) {
-  const Policy policy = policy_of({.flags = {{"allow", "a.example.com"}, {"allow", "a.example.com"}, {"deny", "b.example.com"}}});
+  const Policy policy =
+      policy_of({.flags = {{"allow", "a.example.com"}, {"allow", "a.example.com"}, {"deny", "b.example.com"}}});
   EXPECT_EQ(policy.network, NetworkScope::kAllowlist);
   EXPECT_THAT(texts(policy.allow), ElementsAre("a.example.com"));
   EXPECT_THAT(texts(policy.deny), ElementsAre("b.example.com"));
@@ -214,7 +247,8 @@ TEST(PolicyResolveTest, FlagsWinOverTheFile) {
 }
 
 TEST(PolicyResolveTest, ListsOfBothAddUp) {
-  const Policy policy = policy_of({.flags = {{"allow", "b.example.com"}}, .file = "allow: [a.example.com]\ndeny: [c.example.com]\n"});
+  const Policy policy =
+      policy_of({.flags = {{"allow", "b.example.com"}}, .file = "allow: [a.example.com]\ndeny: [c.example.com]\n"});
   EXPECT_THAT(texts(policy.allow), ElementsAre("a.example.com", "b.example.com"));
   EXPECT_THAT(texts(policy.deny), ElementsAre("c.example.com"));
 }
@@ -225,7 +259,8 @@ TEST(PolicyResolveTest, AScopeOfTheFlagsSilencesTheFilesRulesWithAWord) {
   EXPECT_EQ(denied->policy.network, NetworkScope::kDeny);
   EXPECT_THAT(denied->policy.allow, IsEmpty());
   EXPECT_THAT(denied->notes, ElementsAre("the network rules of the policy file are not used: --network deny wins"));
-  EXPECT_EQ(policy_of({.flags = {{"allow", "a.example.com"}}, .file = "network: open\n"}).network, NetworkScope::kAllowlist);
+  EXPECT_EQ(policy_of({.flags = {{"allow", "a.example.com"}}, .file = "network: open\n"}).network,
+            NetworkScope::kAllowlist);
 }
 
 TEST(PolicyResolveTest, ConflictsWithinTheFileNameItsLines) {
@@ -236,8 +271,9 @@ TEST(PolicyResolveTest, ConflictsWithinTheFileNameItsLines) {
 }
 
 TEST(PolicyResolveTest, TheLastWordOnAVariableWins) {
-  const Policy policy = policy_of({.flags = {{"env", "A=flag"}, {"env", "B"}, {"env", "LANG=C"}, {"env", "D=1"}, {"env", "D=2"}},
-                                   .file = "variables: {set: {A: file, B: file, C: file}}\n"});
+  const Policy policy =
+      policy_of({.flags = {{"env", "A=flag"}, {"env", "B"}, {"env", "LANG=C"}, {"env", "D=1"}, {"env", "D=2"}},
+                 .file = "variables: {set: {A: file, B: file, C: file}}\n"});
   EXPECT_THAT(policy.variables.set, ElementsAre(EnvironmentVariable{"C", "file"}, EnvironmentVariable{"A", "flag"},
                                                 EnvironmentVariable{"LANG", "C"}, EnvironmentVariable{"D", "2"}));
   EXPECT_THAT(policy.variables.pass, Contains("B"));
@@ -262,7 +298,8 @@ TEST(PolicyResolveTest, TheNetworkFlagWinsOverAProfile) {
   EXPECT_EQ(policy_of({.flags = {{"profile", "claude_local"}, {"network", "deny"}}}).network, NetworkScope::kDeny);
   EXPECT_THAT(policy_of({.flags = {{"profile", "claude_local"}, {"network", "deny"}}}).allow, IsEmpty());
   EXPECT_EQ(policy_of({.flags = {{"profile", "claude_local"}, {"network", "open"}}}).network, NetworkScope::kOpen);
-  EXPECT_THAT(texts(policy_of({.flags = {{"profile", "pi_local"}, {"deny", "claude.com"}}}).deny), ElementsAre("claude.com"));
+  EXPECT_THAT(texts(policy_of({.flags = {{"profile", "pi_local"}, {"deny", "claude.com"}}}).deny),
+              ElementsAre("claude.com"));
 }
 
 TEST(PolicyResolveTest, AProfileBindsItsDirectoriesAndGuardsItsSettings) {
@@ -285,7 +322,8 @@ TEST(PolicyResolveTest, WritableAgentSettingsGuardNothing) {
 }
 
 TEST(PolicyResolveTest, AMovedAgentDirectoryIsBoundWhereItIs) {
-  const Policy policy = policy_of({.flags = {{"profile", "codex_local"}}, .environment = {{"CODEX_HOME", "/data/codex"}}});
+  const Policy policy =
+      policy_of({.flags = {{"profile", "codex_local"}}, .environment = {{"CODEX_HOME", "/data/codex"}}});
   EXPECT_THAT(paths(policy.home_paths), Contains("rw /data/codex"));
   EXPECT_THAT(paths(policy.home_paths), Contains("ro /data/codex/config.toml"));
   EXPECT_THAT(policy.variables.pass, Contains("CODEX_HOME"));
@@ -313,7 +351,8 @@ TEST(PolicyResolveTest, AProfilePassesKeysAndSetsSwitches) {
 }
 
 TEST(PolicyResolveTest, ACertificateFileThatTheCallerNamesIsReadable) {
-  const Policy policy = policy_of({.flags = {{"profile", "gemini_local"}}, .environment = {{"NODE_EXTRA_CA_CERTS", "/pki/ca.pem"}}});
+  const Policy policy =
+      policy_of({.flags = {{"profile", "gemini_local"}}, .environment = {{"NODE_EXTRA_CA_CERTS", "/pki/ca.pem"}}});
   EXPECT_THAT(paths(policy.grants), ElementsAre("ro /pki/ca.pem"));
   EXPECT_TRUE(policy.grants.at(0).optional);
 }
@@ -326,7 +365,8 @@ TEST(PolicyResolveTest, AProfileNeedsAHome) {
 }
 
 TEST(PolicyResolveTest, ProfilesAddUp) {
-  const Policy policy = policy_of({.flags = {{"profile", "claude_local"}, {"profile", "codex_local"}, {"profile", "claude_local"}}});
+  const Policy policy =
+      policy_of({.flags = {{"profile", "claude_local"}, {"profile", "codex_local"}, {"profile", "claude_local"}}});
   EXPECT_THAT(policy.profiles, ElementsAre("claude_local", "codex_local"));
   EXPECT_THAT(texts(policy.allow), Contains("api.openai.com"));
   EXPECT_TRUE(policy.nested_sandboxes);

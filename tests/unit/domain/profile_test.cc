@@ -20,7 +20,8 @@ std::vector<std::string> names() {
 }
 
 TEST(ProfileTest, TheSixAdaptersOfPaperclip) {
-  EXPECT_THAT(names(), ElementsAre("claude_local", "codex_local", "gemini_local", "cursor_local", "opencode_local", "pi_local"));
+  EXPECT_THAT(names(),
+              ElementsAre("claude_local", "codex_local", "gemini_local", "cursor_local", "opencode_local", "pi_local"));
 }
 
 TEST(ProfileTest, EveryHostIsAValidRule) {

@@ -22,8 +22,26 @@ TEST(SizeTest, UnitsArePowersOf1024) {
 }
 
 TEST(SizeTest, RefusesWhatIsNoSize) {
-  for (const char* text : {"", "M", "0", "0M", "-1", "+1", "1.5G", "1 M", " 1M", "1M ", "1MM", "1Mi", "1P", "3Q", "1e3",
-                           "0x10", "9223372036854775808", "18446744073709551616", "8388608T", "1kib!"}) {
+  for (const char* text : {"",
+                           "M",
+                           "0",
+                           "0M",
+                           "-1",
+                           "+1",
+                           "1.5G",
+                           "1 M",
+                           " 1M",
+                           "1M ",
+                           "1MM",
+                           "1Mi",
+                           "1P",
+                           "3Q",
+                           "1e3",
+                           "0x10",
+                           "9223372036854775808",
+                           "18446744073709551616",
+                           "8388608T",
+                           "1kib!"}) {
     EXPECT_FALSE(parse_size(text)) << text;
   }
 }
@@ -39,8 +57,8 @@ TEST(DurationTest, AddsFallingUnits) {
 }
 
 TEST(DurationTest, RefusesWhatIsNoDuration) {
-  for (const char* text : {"", "s", "0", "0s", "-1s", "1.5h", "1 h", "30m1h", "1h1h", "1x", "1hm", "1h30", "3651d", "99999999999999999999s",
-                           "18446744073709551615", "3650d1s"}) {
+  for (const char* text : {"", "s", "0", "0s", "-1s", "1.5h", "1 h", "30m1h", "1h1h", "1x", "1hm", "1h30", "3651d",
+                           "99999999999999999999s", "18446744073709551615", "3650d1s"}) {
     EXPECT_FALSE(parse_duration(text)) << text;
   }
 }
@@ -48,7 +66,8 @@ TEST(DurationTest, RefusesWhatIsNoDuration) {
 TEST(CountTest, WholeNumbersAboveZero) {
   EXPECT_EQ(parse_count("1"), 1U);
   EXPECT_EQ(parse_count("4096"), 4096U);
-  for (const char* text : {"", "0", "-1", "1.0", "1k", " 1", "9223372036854775808"}) EXPECT_FALSE(parse_count(text)) << text;
+  for (const char* text : {"", "0", "-1", "1.0", "1k", " 1", "9223372036854775808"})
+    EXPECT_FALSE(parse_count(text)) << text;
 }
 
 TEST(CpusTest, DecimalNumbers) {

@@ -28,10 +28,12 @@ TEST(SuggestionTest, SaysNothingWhenNothingIsNear) {
 
 TEST(SuggestionTest, NearMissesAreCaseSeparatorsAndAFewLetters) {
   constexpr std::array<std::string_view, 1> kKey = {"networkAllowlist"};
-  for (const char* word : {"networkAllowList", "network_allowlist", "networkallowlist", "networkAllowlists", "netwrkAllowlist"}) {
+  for (const char* word :
+       {"networkAllowList", "network_allowlist", "networkallowlist", "networkAllowlists", "netwrkAllowlist"}) {
     EXPECT_TRUE(is_near_miss(word, kKey)) << word;
   }
-  for (const char* word : {"networkPolicy", "allowlist", "network", "", "model"}) EXPECT_FALSE(is_near_miss(word, kKey)) << word;
+  for (const char* word : {"networkPolicy", "allowlist", "network", "", "model"})
+    EXPECT_FALSE(is_near_miss(word, kKey)) << word;
 }
 
 }  // namespace

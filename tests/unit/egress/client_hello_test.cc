@@ -42,8 +42,9 @@ TEST(ClientHelloTest, IgnoresWhatFollows) {
 
 TEST(ClientHelloTest, TellsOtherProtocolsApart) {
   using namespace std::literals;
-  for (const std::string_view text : {"GET / HTTP/1.1\r\n"sv, "SSH-2.0-x"sv, "\x80\x2e\x01\x03\x01"sv, "\x16\x02"sv, "\x16\x03\x09"sv,
-                                      "\x15\x03\x01\x00\x02"sv, "\x16\x03\x01\x00\x00"sv, "\x16\x03\x01\xff\xff"sv, "\0"sv}) {
+  for (const std::string_view text :
+       {"GET / HTTP/1.1\r\n"sv, "SSH-2.0-x"sv, "\x80\x2e\x01\x03\x01"sv, "\x16\x02"sv, "\x16\x03\x09"sv,
+        "\x15\x03\x01\x00\x02"sv, "\x16\x03\x01\x00\x00"sv, "\x16\x03\x01\xff\xff"sv, "\0"sv}) {
     EXPECT_EQ(read_client_hello(text).state, State::kNotTls);
   }
 }
@@ -69,8 +70,11 @@ TEST(ClientHelloTest, RefusesWhatCanBeReadInTwoWays) {
 }
 
 TEST(ClientHelloTest, KeepsItsBound) {
-  EXPECT_EQ(read_client_hello(hello_with(server_name_extension("a.com") + extension(21, std::string(15'000, '\0')))).state, State::kComplete);
-  EXPECT_EQ(read_client_hello(hello_with(extension(21, std::string(kMaxClientHelloBytes, '\0')), 16'000)).state, State::kMalformed);
+  EXPECT_EQ(
+      read_client_hello(hello_with(server_name_extension("a.com") + extension(21, std::string(15'000, '\0')))).state,
+      State::kComplete);
+  EXPECT_EQ(read_client_hello(hello_with(extension(21, std::string(kMaxClientHelloBytes, '\0')), 16'000)).state,
+            State::kMalformed);
 }
 
 }  // namespace

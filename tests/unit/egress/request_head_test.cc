@@ -152,7 +152,8 @@ TEST(RequestHeadTest, RefusesAmbiguousOrMalformedHeads) {
       "GET http://a.com/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"sv,
       "GET http://a.com/ HTTP/1.1\r\nTransfer-Encoding: identity\r\n\r\n"sv,
       "GET http://a.com/ HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n\r\n"sv,
-      "GET http://a.com/ HTTP/1.1\r\nTransfer-Encoding: \x0b""chunked\r\n\r\n"sv,
+      "GET http://a.com/ HTTP/1.1\r\nTransfer-Encoding: \x0b"
+      "chunked\r\n\r\n"sv,
       "GET http://a.com/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"sv,
       "GET http://a.com/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"sv,
       "GET http://a.com/ HTTP/1.1\r\nExpect: magic\r\n\r\n"sv,
