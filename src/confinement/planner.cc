@@ -300,8 +300,7 @@ class Planner {
         paths.push_back({.path = path.path,
                          .is_directory = path.is_directory,
                          .placeholder_content = path.absent_content,
-                         .switch_that_allows = "--git-config writable",
-                         .host_reads_it = true});
+                         .switch_that_allows = "--git-config writable"});
       }
       if (git.kind != GitLayout::Kind::kNone) plan_.git_config_lock = git.config_lock;
     }

@@ -98,7 +98,7 @@ class Protector {
       plan_.placeholders.push_back(
           {.path = missing,
            .is_directory = as_directory,
-           .content = !as_directory && path.host_reads_it ? path.placeholder_content : std::string()});
+           .content = as_directory ? std::string() : path.placeholder_content});
     }
   }
 

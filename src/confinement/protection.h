@@ -17,7 +17,6 @@ struct ProtectedPath {
   bool is_directory = false;
   std::string placeholder_content;  // what an absent file reads as inside; of a directory, its .gitignore
   std::string switch_that_allows;   // for the error message
-  bool host_reads_it = false;       // the absent file must read the same on the host, or the host's Git fails
 };
 
 // Settings of agents and editors that lie in a workspace, as paths below it.

@@ -2,8 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,27 +26,28 @@ Error cannot_make(const Placeholder& placeholder) {
 }
 
 // A run started by root gives it to the owner of the tree.
-void give_to_owner(int directory, const std::string& name) {
+void give_to_owner(int directory, int entry) {
   struct stat status{};
-  if (::geteuid() != 0 || ::fstat(directory, &status) != 0) return;
-  (void)!::fchownat(directory, name.c_str(), status.st_uid, status.st_gid, AT_SYMLINK_NOFOLLOW);
+  if (::geteuid() == 0 && ::fstat(directory, &status) == 0) (void)!::fchown(entry, status.st_uid, status.st_gid);
 }
 
-// With content it appears whole: programs on the host may read it at any moment.
+Status fill(int directory, const UniqueFd& file, const Placeholder& placeholder) {
+  give_to_owner(directory, file.get());
+  return system::write_all(file.get(), placeholder.content);
+}
+
+// It appears whole, since programs on the host may read it at any moment, and under no other name, which Git would
+// see; where the file system has no nameless files, with a moment in which it is empty.
 Status make_file(int directory, const std::string& name, const Placeholder& placeholder) {
-  const std::string first_name = placeholder.content.empty() ? name : name + ".cofferdam-new";
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-  const int only_new = placeholder.content.empty() ? O_EXCL : O_TRUNC;
-  const UniqueFd file(::openat(directory, first_name.c_str(), kFlags | only_new, 0644));
+  const UniqueFd nameless(::openat(directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644));
+  if (nameless) {
+    RETURN_IF_ERROR(fill(directory, nameless, placeholder));
+    const std::string handle = "/proc/self/fd/" + std::to_string(nameless.get());
+    if (::linkat(AT_FDCWD, handle.c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return {};
+  }
+  const UniqueFd file(::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file) return errno == EEXIST ? Status() : cannot_make(placeholder);
-  give_to_owner(directory, first_name);
-  if (placeholder.content.empty()) return {};
-  RETURN_IF_ERROR(system::write_all(file.get(), placeholder.content));
-  if (::renameat2(directory, first_name.c_str(), directory, name.c_str(), RENAME_NOREPLACE) == 0) return {};
-  const int error_number = errno;
-  ::unlinkat(directory, first_name.c_str(), 0);
-  errno = error_number;
-  return errno == EEXIST ? Status() : cannot_make(placeholder);
+  return fill(directory, file, placeholder);
 }
 
 Status make(const Placeholder& placeholder) {
@@ -57,11 +56,9 @@ Status make(const Placeholder& placeholder) {
   const UniqueFd directory = open_without_links(parent, O_RDONLY | O_DIRECTORY);
   if (!directory) return Error::from_errno(errno, "open " + parent);
   if (!placeholder.is_directory) return make_file(directory.get(), name, placeholder);
-  if (::mkdirat(directory.get(), name.c_str(), 0755) == 0) {
-    give_to_owner(directory.get(), name);
-  } else if (errno != EEXIST) {
-    return cannot_make(placeholder);
-  }
+  if (::mkdirat(directory.get(), name.c_str(), 0755) != 0) return errno == EEXIST ? Status() : cannot_make(placeholder);
+  const UniqueFd made(::openat(directory.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (made) give_to_owner(directory.get(), made.get());
   return {};
 }
 

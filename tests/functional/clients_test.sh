@@ -57,15 +57,16 @@ test_git_over_http() {
 }
 
 test_git_over_ssh() {
-  [ -x /usr/sbin/sshd ] || skip "openssh-server is not installed"
+  local sshd=${COFFERDAM_TEST_SSHD:-/usr/sbin/sshd}
+  [ -x "$sshd" ] || skip "openssh-server is not installed"
   inside ssh
-  is_root && skip "the server of this test runs as the ordinary user"
+  ! is_root || skip "the server of this test runs as the ordinary user"
   local port
   port=$(free_port)
   ssh-keygen -q -t ed25519 -N '' -f "$scratch/host_key"
   ssh-keygen -q -t ed25519 -N '' -f "$ws/key"
   cp "$ws/key.pub" "$scratch/authorized"
-  serve sshd /usr/sbin/sshd -D -e -f /dev/null -p "$port" -o ListenAddress=127.0.0.2 -h "$scratch/host_key" \
+  serve sshd "$sshd" -D -e -f /dev/null -p "$port" -o ListenAddress=127.0.0.2 -h "$scratch/host_key" \
     -o "AuthorizedKeysFile=$scratch/authorized" -o StrictModes=no -o UsePAM=no -o PidFile=none
   wait_for 5 bash -c "exec 3<>/dev/tcp/127.0.0.2/$port"
   RUN_FLAGS=(--allow "raw:127.0.0.2:$port")

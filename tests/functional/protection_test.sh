@@ -128,3 +128,14 @@ test_placeholder_swapped_for_a_link_shows_nothing() {
   rm -f .codex 2>/dev/null || rmdir .codex
   "$cofferdam" run -- true
 }
+
+test_absent_settings_read_as_valid_files() {
+  "$cofferdam" run -- sh -c 'touch started; sleep 2' &
+  local other=$!
+  wait_for 5 test -e started
+  run 0 sh -c 'cat .mcp.json opencode.json .opencode/.gitignore'
+  out_is "$(printf '{"mcpServers":{}}\n{}\n*')"
+  kill "$other"
+  wait "$other" || true
+  "$cofferdam" run -- true
+}
