@@ -20,8 +20,7 @@ constexpr std::size_t kSubmodulesListed = 512;
 constexpr int kSubmoduleDepth = 4;  // a submodule's name may hold slashes
 
 Error forged(const std::string& workspace, const std::string& why) {
-  return Error(ErrorCode::kPermissionDenied,
-               "The Git pointer " + workspace + "/.git is not trusted: " + why)
+  return Error(ErrorCode::kPermissionDenied, "The Git pointer " + workspace + "/.git is not trusted: " + why)
       .with_hint("Repair it on the host (`git worktree repair` or `git submodule update`), or remove it.");
 }
 
@@ -64,8 +63,7 @@ class GitDirectory {
     if ((extension && says_true(*extension)) || host_.inspect(path_ + "/config.worktree")) {
       add("/config.worktree", false);
     }
-    layout_.protected_paths.push_back(
-        {.path = path_ + "/commondir", .absent_content = std::string(kSameDirectory)});
+    layout_.protected_paths.push_back({.path = path_ + "/commondir", .absent_content = std::string(kSameDirectory)});
     protect_named(config);
     protect_worktrees();
   }
@@ -85,7 +83,8 @@ class GitDirectory {
   void protect_named(const std::string& config) {
     for (const std::string& value : git_config_values(config, "include", "path")) protect_value(value, path_, false);
     for (const std::string& value : git_config_values(config, "includeif", "path")) protect_value(value, path_, false);
-    if (const auto hooks = last(git_config_values(config, "core", "hookspath"))) protect_value(*hooks, workspace_, true);
+    if (const auto hooks = last(git_config_values(config, "core", "hookspath")))
+      protect_value(*hooks, workspace_, true);
   }
 
   void protect_value(const std::string& value, const std::string& base, bool is_directory) {
@@ -134,16 +133,19 @@ void protect_submodules(GitLayout& layout, const HostView& host, const std::stri
 }
 
 void grant(GitLayout& layout, const HostView& host, const std::string& path, Access access) {
-  if (host.inspect(path)) layout.grants.push_back({.path = path, .access = access, .origin = "Git data of the workspace"});
+  if (host.inspect(path))
+    layout.grants.push_back({.path = path, .access = access, .origin = "Git data of the workspace"});
 }
 
 // The shared part of a repository: readable, and writable where commits and branches are recorded.
 void grant_common(GitLayout& layout, const HostView& host, const std::string& common) {
   grant(layout, host, common, Access::kReadOnly);
-  for (const char* part : {"/objects", "/refs", "/logs", "/lfs"}) grant(layout, host, common + part, Access::kReadWrite);
+  for (const char* part : {"/objects", "/refs", "/logs", "/lfs"})
+    grant(layout, host, common + part, Access::kReadWrite);
 }
 
-Result<GitLayout> linked_worktree(const HostView& host, const std::string& workspace, const std::string& git_directory) {
+Result<GitLayout> linked_worktree(const HostView& host, const std::string& workspace,
+                                  const std::string& git_directory) {
   const std::string common = parent_of(parent_of(git_directory));
   if (domain::name_of(parent_of(git_directory)) != "worktrees" || !is_type(host, common + "/HEAD", Type::kFile)) {
     return forged(workspace, git_directory + " is neither a worktree's nor a submodule's directory");
@@ -158,10 +160,12 @@ Result<GitLayout> linked_worktree(const HostView& host, const std::string& works
   grant_common(layout, host, common);
   grant(layout, host, git_directory, Access::kReadWrite);
   for (const char* pointer_file : {"/gitdir", "/commondir"}) {
-    layout.protected_paths.push_back({.path = git_directory + pointer_file, .is_directory = false, .absent_content = {}});
+    layout.protected_paths.push_back(
+        {.path = git_directory + pointer_file, .is_directory = false, .absent_content = {}});
   }
   // Read only where the configuration asks for it, and harmless otherwise.
-  layout.protected_paths.push_back({.path = git_directory + "/config.worktree", .is_directory = false, .absent_content = {}});
+  layout.protected_paths.push_back(
+      {.path = git_directory + "/config.worktree", .is_directory = false, .absent_content = {}});
   GitDirectory(layout, host, workspace, common).protect_named();
   layout.config_lock = common + "/config.lock";
   layout.exclude_file = common + "/info/exclude";
@@ -172,9 +176,9 @@ Result<GitLayout> submodule(const HostView& host, const std::string& workspace, 
   const auto config = host.read_file(git_directory + "/config", kConfigBytes);
   const auto values = config ? git_config_values(*config, "core", "worktree") : std::vector<std::string>();
   const auto worktree = values.empty() ? std::nullopt : std::optional(values.back());
-  const auto back = worktree ? domain::normalized_absolute(worktree->starts_with('/') ? *worktree
-                                                                                      : joined(git_directory, *worktree))
-                             : std::nullopt;
+  const auto back =
+      worktree ? domain::normalized_absolute(worktree->starts_with('/') ? *worktree : joined(git_directory, *worktree))
+               : std::nullopt;
   if (back != workspace) return forged(workspace, git_directory + " belongs to another checkout");
   GitLayout layout{.kind = GitLayout::Kind::kSubmodule};
   grant(layout, host, git_directory, Access::kReadWrite);

@@ -28,8 +28,8 @@ Status MountSet::add(Mount mount) {
     return {};
   }
   if (same_effect(*found, mount)) return {};
-  return Error(ErrorCode::kInvalidArgument, "Two different things are wanted at " + mount.target + ": " +
-                                                found->reason + ", and " + mount.reason)
+  return Error(ErrorCode::kInvalidArgument,
+               "Two different things are wanted at " + mount.target + ": " + found->reason + ", and " + mount.reason)
       .with_hint("Remove one of the two.");
 }
 

@@ -43,7 +43,8 @@ Status make_file(int directory, const std::string& name, const Placeholder& plac
   if (nameless) {
     RETURN_IF_ERROR(fill(directory, nameless, placeholder));
     const std::string handle = "/proc/self/fd/" + std::to_string(nameless.get());
-    if (::linkat(AT_FDCWD, handle.c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return {};
+    if (::linkat(AT_FDCWD, handle.c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST)
+      return {};
   }
   const UniqueFd file(::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file) return errno == EEXIST ? Status() : cannot_make(placeholder);

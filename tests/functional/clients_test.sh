@@ -69,9 +69,12 @@ test_git_over_ssh() {
   serve sshd "$sshd" -D -e -f /dev/null -p "$port" -o ListenAddress=127.0.0.2 -h "$scratch/host_key" \
     -o "AuthorizedKeysFile=$scratch/authorized" -o StrictModes=no -o UsePAM=no -o PidFile=none
   wait_for 5 bash -c "exec 3<>/dev/tcp/127.0.0.2/$port"
-  RUN_FLAGS=(--allow "raw:127.0.0.2:$port")
-  run 0 sh -c "\$GIT_SSH_COMMAND -i key -o StrictHostKeyChecking=no -p $port 127.0.0.2 echo over-ssh"
-  out_has over-ssh
+  RUN_FLAGS=(--allow "127.0.0.2:$port")
+  git clone -q --bare "$ws" "$scratch/repo.git"
+  run 0 sh -c "GIT_SSH_COMMAND=\"\$GIT_SSH_COMMAND -i \$PWD/key -o StrictHostKeyChecking=no\" \
+    git ls-remote ssh://$(id -un)@127.0.0.2:$port$scratch/repo.git"
+  out_has refs/heads/main
+  audited 127.0.0.2
 }
 
 test_connect_helper_carries_a_protocol_where_the_server_speaks_first() {

@@ -20,7 +20,9 @@
 
 namespace attack {
 
-int result_of(long value) { return value < 0 ? errno : 0; }
+int result_of(long value) {
+  return value < 0 ? errno : 0;
+}
 
 namespace {
 
@@ -36,9 +38,15 @@ int mount_tmpfs(const Arguments&) {
   ::mkdir("/tmp/memory", 0700);
   return result_of(::mount("tmpfs", "/tmp/memory", "tmpfs", 0, nullptr));
 }
-int remount_root(const Arguments&) { return result_of(::mount(nullptr, "/usr", nullptr, MS_REMOUNT | MS_BIND, nullptr)); }
-int unmount_proc(const Arguments&) { return result_of(::umount2("/proc", MNT_DETACH)); }
-int new_mount_api(const Arguments&) { return result_of(::syscall(SYS_fsopen, "tmpfs", 0)); }
+int remount_root(const Arguments&) {
+  return result_of(::mount(nullptr, "/usr", nullptr, MS_REMOUNT | MS_BIND, nullptr));
+}
+int unmount_proc(const Arguments&) {
+  return result_of(::umount2("/proc", MNT_DETACH));
+}
+int new_mount_api(const Arguments&) {
+  return result_of(::syscall(SYS_fsopen, "tmpfs", 0));
+}
 
 // Settings of a sandbox's own namespaces, which their owner may change.
 bool belongs_to_the_sandbox(const char* path) {
@@ -71,8 +79,12 @@ int find_key(const Arguments& arguments) {
   if (::syscall(SYS_keyctl, kKeyctlSearch, kSessionKeyring, "user", name, 0) >= 0) return 0;
   return result_of(::syscall(SYS_request_key, "user", name, nullptr, kSessionKeyring));
 }
-int use_keyctl(const Arguments&) { return result_of(::syscall(SYS_keyctl, kKeyctlJoinSession, nullptr)); }
-int add_key(const Arguments&) { return result_of(::syscall(SYS_add_key, "user", "made-inside", "x", 1, kSessionKeyring)); }
+int use_keyctl(const Arguments&) {
+  return result_of(::syscall(SYS_keyctl, kKeyctlJoinSession, nullptr));
+}
+int add_key(const Arguments&) {
+  return result_of(::syscall(SYS_add_key, "user", "made-inside", "x", 1, kSessionKeyring));
+}
 
 int io_uring(const Arguments&) {
   char parameters[256] = {};
@@ -92,8 +104,12 @@ int perf(const Arguments&) {
   attributes.exclude_kernel = attributes.exclude_hv = 1;
   return result_of(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0));
 }
-int userfaultfd(const Arguments&) { return result_of(::syscall(SYS_userfaultfd, O_CLOEXEC | 1 /* UFFD_USER_MODE_ONLY */)); }
-int fanotify(const Arguments&) { return result_of(::syscall(SYS_fanotify_init, 0x200 /* FAN_REPORT_FID */, O_RDONLY)); }
+int userfaultfd(const Arguments&) {
+  return result_of(::syscall(SYS_userfaultfd, O_CLOEXEC | 1 /* UFFD_USER_MODE_ONLY */));
+}
+int fanotify(const Arguments&) {
+  return result_of(::syscall(SYS_fanotify_init, 0x200 /* FAN_REPORT_FID */, O_RDONLY));
+}
 int open_by_handle(const Arguments&) {
   struct {
     file_handle head;
@@ -105,7 +121,9 @@ int open_by_handle(const Arguments&) {
   const int usr = ::open("/usr", O_RDONLY | O_DIRECTORY);
   return result_of(::open_by_handle_at(usr, &handle.head, O_RDONLY));
 }
-int set_host_name(const Arguments&) { return result_of(::sethostname("attack", 6)); }
+int set_host_name(const Arguments&) {
+  return result_of(::sethostname("attack", 6));
+}
 
 // A character pushed into the terminal at descriptor 0, and the console's own paste.
 int push_character(const Arguments&) {
@@ -123,15 +141,24 @@ int paste(const Arguments&) {
 }
 
 const std::vector<Attempt> kKernelAttempts = {
-    {"mount-devtmpfs", mount_devtmpfs}, {"mount-tmpfs", mount_tmpfs},
-    {"remount", remount_root},          {"umount", unmount_proc},
-    {"fsopen", new_mount_api},          {"proc-sys", write_proc_sys},
-    {"find-key", find_key},             {"keyctl", use_keyctl},
-    {"add-key", add_key},               {"io-uring", io_uring},
-    {"bpf", bpf},                       {"perf", perf},
-    {"userfaultfd", userfaultfd},       {"fanotify", fanotify},
-    {"handle", open_by_handle},         {"hostname", set_host_name},
-    {"tiocsti", push_character},        {"tiocsti-high", push_character_high_bits},
+    {"mount-devtmpfs", mount_devtmpfs},
+    {"mount-tmpfs", mount_tmpfs},
+    {"remount", remount_root},
+    {"umount", unmount_proc},
+    {"fsopen", new_mount_api},
+    {"proc-sys", write_proc_sys},
+    {"find-key", find_key},
+    {"keyctl", use_keyctl},
+    {"add-key", add_key},
+    {"io-uring", io_uring},
+    {"bpf", bpf},
+    {"perf", perf},
+    {"userfaultfd", userfaultfd},
+    {"fanotify", fanotify},
+    {"handle", open_by_handle},
+    {"hostname", set_host_name},
+    {"tiocsti", push_character},
+    {"tiocsti-high", push_character_high_bits},
     {"tioclinux", paste},
 };
 

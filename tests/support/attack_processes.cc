@@ -20,8 +20,12 @@
 namespace attack {
 namespace {
 
-int trace_init(const Arguments&) { return result_of(::ptrace(PTRACE_ATTACH, 1, nullptr, nullptr)); }
-int seize_init(const Arguments&) { return result_of(::ptrace(PTRACE_SEIZE, 1, nullptr, nullptr)); }
+int trace_init(const Arguments&) {
+  return result_of(::ptrace(PTRACE_ATTACH, 1, nullptr, nullptr));
+}
+int seize_init(const Arguments&) {
+  return result_of(::ptrace(PTRACE_SEIZE, 1, nullptr, nullptr));
+}
 int read_memory_of_init(const Arguments&) {
   char bytes[8];
   iovec local{.iov_base = bytes, .iov_len = sizeof bytes};
@@ -45,8 +49,12 @@ int environment_of_init(const Arguments&) {
   char byte = 0;
   return file < 0 ? errno : result_of(::read(file, &byte, 1));
 }
-int channel_of_init(const Arguments&) { return open_of_init("fd/4", O_RDWR); }
-int memory_of_init(const Arguments&) { return open_of_init("mem", O_RDWR); }
+int channel_of_init(const Arguments&) {
+  return open_of_init("fd/4", O_RDWR);
+}
+int memory_of_init(const Arguments&) {
+  return open_of_init("mem", O_RDWR);
+}
 int root_of_init(const Arguments&) {
   char target[64];
   return result_of(::readlink("/proc/1/root", target, sizeof target));
@@ -58,8 +66,12 @@ int kill_init(const Arguments&) {
   return EPERM;
 }
 
-int unshare_user(const Arguments&) { return result_of(::unshare(CLONE_NEWUSER)); }
-int unshare_high_bits(const Arguments&) { return result_of(::syscall(SYS_unshare, (1UL << 32) | CLONE_NEWUSER)); }
+int unshare_user(const Arguments&) {
+  return result_of(::unshare(CLONE_NEWUSER));
+}
+int unshare_high_bits(const Arguments&) {
+  return result_of(::syscall(SYS_unshare, (1UL << 32) | CLONE_NEWUSER));
+}
 int unshare_all(const Arguments&) {
   for (const int flag : {CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP}) {
     if (::unshare(flag) == 0) return 0;

@@ -40,7 +40,10 @@ int any_other_family(const Arguments&) {
 // The 32-bit system call gate of a 64-bit process; arguments must lie below 4 GiB.
 long call_32(long number, long first, long second, long third) {
   long result = 0;
-  asm volatile("int $0x80" : "=a"(result) : "a"(number), "b"(first), "c"(second), "d"(third) : "memory", "r8", "r9", "r10", "r11");
+  asm volatile("int $0x80"
+               : "=a"(result)
+               : "a"(number), "b"(first), "c"(second), "d"(third)
+               : "memory", "r8", "r9", "r10", "r11");
   return static_cast<std::int32_t>(result);
 }
 int vsock_32(const Arguments&) {
@@ -65,9 +68,15 @@ int keyctl_32(const Arguments&) {
   return result < 0 ? static_cast<int>(-result) : 0;
 }
 #else
-int vsock_32(const Arguments&) { return ENOSYS; }
-int vsock_socketcall(const Arguments&) { return ENOSYS; }
-int keyctl_32(const Arguments&) { return ENOSYS; }
+int vsock_32(const Arguments&) {
+  return ENOSYS;
+}
+int vsock_socketcall(const Arguments&) {
+  return ENOSYS;
+}
+int keyctl_32(const Arguments&) {
+  return ENOSYS;
+}
 #endif
 
 int connect_to(const sockaddr_un& address, socklen_t length) {

@@ -80,7 +80,8 @@ class FakeHost final : public HostView {
   std::vector<std::string> list(const std::string& directory, std::size_t limit) const override {
     std::vector<std::string> names;
     for (const auto& [path, entry] : entries_) {
-      if (path != "/" && domain::parent_of(path) == directory && names.size() < limit) names.emplace_back(domain::name_of(path));
+      if (path != "/" && domain::parent_of(path) == directory && names.size() < limit)
+        names.emplace_back(domain::name_of(path));
     }
     return names;
   }
@@ -104,11 +105,8 @@ class FakeHost final : public HostView {
 
   Entry& add(const std::string& path, PathFact::Type type, uid_t owner) {
     Entry& entry = entries_[path];
-    entry.fact = {.type = type,
-                  .identity = {.device = 1, .inode = entries_.size()},
-                  .uid = owner,
-                  .gid = owner,
-                  .mode = 0755};
+    entry.fact = {
+        .type = type, .identity = {.device = 1, .inode = entries_.size()}, .uid = owner, .gid = owner, .mode = 0755};
     return entry;
   }
   std::optional<PathFact> fact_at(const std::string& path) const {

@@ -57,7 +57,8 @@ TEST(MountSet, CoveringTakesTheDeepest) {
 TEST(GitConfigValues, ReadsWhatGitReads) {
   constexpr std::string_view kConfig =
       "[core]\n\thooksPath = .hooks # ours\n[CORE]\nhookspath=\"other dir\"\n"
-      "[include]\npath = ../a\n[includeIf \"gitdir:x\"] path = b\n[core \"x\"]\n\tworktree = ../w\n; [core] worktree = no\n";
+      "[include]\npath = ../a\n[includeIf \"gitdir:x\"] path = b\n[core \"x\"]\n\tworktree = ../w\n; [core] worktree = "
+      "no\n";
   EXPECT_THAT(git_config_values(kConfig, "core", "hooksPath"), ElementsAre(".hooks", "other dir"));
   EXPECT_THAT(git_config_values(kConfig, "include", "path"), ElementsAre("../a"));
   EXPECT_THAT(git_config_values(kConfig, "includeif", "path"), ElementsAre("b"));
@@ -78,11 +79,11 @@ TEST(GitLayout, ProtectsHooksConfigurationAndWhatLeadsToOthers) {
   FakeHost host;
   host.directory("/w/.git/hooks").directory("/w/.git/worktrees/t").file("/w/.git/worktrees/t/commondir", "../..\n");
   host.file("/w/.git/config",
-            "[core]\n\thooksPath = .husky/_\n[include]\n\tpath = ../shared\n\tpath = /etc/x\n[extensions]\n\tworktreeConfig = true\n");
-  EXPECT_THAT(protected_by(host),
-              testing::UnorderedElementsAre("/w/.git/hooks", "/w/.git/config", "/w/.git/config.worktree",
-                                            "/w/.git/commondir", "/w/shared", "/w/.husky",
-                                            "/w/.git/worktrees/t/commondir"));
+            "[core]\n\thooksPath = .husky/_\n[include]\n\tpath = ../shared\n\tpath = "
+            "/etc/x\n[extensions]\n\tworktreeConfig = true\n");
+  EXPECT_THAT(protected_by(host), testing::UnorderedElementsAre(
+                                      "/w/.git/hooks", "/w/.git/config", "/w/.git/config.worktree", "/w/.git/commondir",
+                                      "/w/shared", "/w/.husky", "/w/.git/worktrees/t/commondir"));
 }
 
 TEST(GitLayout, ProtectsSubmodules) {
@@ -107,7 +108,8 @@ TEST(GitLayout, PointersMustPointBack) {
     FakeHost host;
     const std::string target = row.target;
     host.file("/w/.git", "gitdir: " + target + "\n").file("/m/.git/HEAD").directory("/m/.git/objects");
-    host.file(target + "/gitdir", std::string(row.back) + "\n").file(target + "/commondir", std::string(row.common) + "\n");
+    host.file(target + "/gitdir", std::string(row.back) + "\n")
+        .file(target + "/commondir", std::string(row.common) + "\n");
     EXPECT_EQ(read_git_layout(host, "/w").has_value(), row.good) << row.name;
   }
 }
@@ -133,8 +135,8 @@ TEST(GitLayout, LinksAndStrangersAreRefused) {
 TEST(Protection, PinsParentsAndCoversWhatIsAbsent) {
   FakeHost host;
   host.file("/w/a/b/f");
-  const auto plan = plan_protection(host, "/w",
-                                    {{.path = "/w/a/b/f"}, {.path = "/w/none/x"}, {.path = "/w/g", .placeholder_content = "{}"}});
+  const auto plan = plan_protection(
+      host, "/w", {{.path = "/w/a/b/f"}, {.path = "/w/none/x"}, {.path = "/w/g", .placeholder_content = "{}"}});
   ASSERT_TRUE(plan);
   const auto kind_at = [&](const std::string& target) {
     return std::ranges::find(plan->mounts, target, &Mount::target)->kind;
@@ -158,7 +160,8 @@ TEST(Protection, LinksCannotBeProtected) {
   EXPECT_THAT(plan.error().to_string(), HasSubstr("symbolic link"));
 }
 
-std::vector<std::string> exposed(const FakeHost& host, const std::string& program, const std::string& path = "/usr/bin") {
+std::vector<std::string> exposed(const FakeHost& host, const std::string& program,
+                                 const std::string& path = "/usr/bin") {
   MountSet mounts;
   EXPECT_TRUE(mounts.add(bind_mount("/usr", Access::kReadOnly, "")));
   EXPECT_TRUE(expose_command(mounts, host,
@@ -198,16 +201,22 @@ TEST(TrustedProgram, OnlyRootsOwn) {
   FakeHost host;
   EXPECT_EQ(find_bubblewrap(host, "", {}).value_or(""), "/usr/bin/bwrap");
   EXPECT_EQ(find_bubblewrap(host, " bwrap ", {}).value_or(""), "/usr/bin/bwrap");
-  host.file("/home/ada/work/bwrap").file("/srv/bwrap", "", 0).mode("/srv/bwrap", 0777).link("/usr/bin/mine", "/home/ada/work/bwrap", 0);
-  for (const char* name : {"./bwrap", "bin/bwrap", "/home/ada/work/bwrap", "/srv/bwrap", "/none", "none", "/usr/bin/mine"}) {
+  host.file("/home/ada/work/bwrap")
+      .file("/srv/bwrap", "", 0)
+      .mode("/srv/bwrap", 0777)
+      .link("/usr/bin/mine", "/home/ada/work/bwrap", 0);
+  for (const char* name :
+       {"./bwrap", "bin/bwrap", "/home/ada/work/bwrap", "/srv/bwrap", "/none", "none", "/usr/bin/mine"}) {
     EXPECT_FALSE(find_bubblewrap(host, name, {})) << name;
   }
   EXPECT_FALSE(find_bubblewrap(host, "/usr/bin/bwrap", {"/usr"}));
 }
 
 TEST(LimitsPlan, WhatCannotBeEnforcedIsRefused) {
-  const CgroupFacts none{.mode = CgroupMode::kNone, .directories = {}, .detail = "cgroup version 1, which only root may use"};
-  const CgroupFacts all{.mode = CgroupMode::kV2, .directories = {{"memory", "/c"}, {"pids", "/c"}, {"cpu", "/c"}}, .detail = ""};
+  const CgroupFacts none{
+      .mode = CgroupMode::kNone, .directories = {}, .detail = "cgroup version 1, which only root may use"};
+  const CgroupFacts all{
+      .mode = CgroupMode::kV2, .directories = {{"memory", "/c"}, {"pids", "/c"}, {"cpu", "/c"}}, .detail = ""};
   domain::Limits memory;
   memory.memory_bytes = 1 << 20;
   const auto refused = plan_limits(memory, none, 1000);
@@ -224,9 +233,11 @@ TEST(LimitsPlan, WhatCannotBeEnforcedIsRefused) {
 
 TEST(BubblewrapArguments, FollowThePlan) {
   ConfinementPlan plan;
-  plan.mounts = {tmpfs_mount("/", 4096, ""), bind_mount("/w", Access::kReadWrite, ""), data_mount("/etc/passwd", "x", "")};
+  plan.mounts = {tmpfs_mount("/", 4096, ""), bind_mount("/w", Access::kReadWrite, ""),
+                 data_mount("/etc/passwd", "x", "")};
   const BubblewrapArguments out = bubblewrap_arguments(plan, {}, 8);
-  for (const char* word : {"--unshare-user", "--unshare-pid", "--unshare-net", "--die-with-parent", "--new-session", "--cap-drop"}) {
+  for (const char* word :
+       {"--unshare-user", "--unshare-pid", "--unshare-net", "--die-with-parent", "--new-session", "--cap-drop"}) {
     EXPECT_THAT(out.arguments, Contains(word));
   }
   EXPECT_THAT(out.contents, ElementsAre("x"));
@@ -235,8 +246,9 @@ TEST(BubblewrapArguments, FollowThePlan) {
 }
 
 TEST(BubblewrapFailures, NameCauseAndRemedy) {
-  for (const char* words : {"bwrap: setting up uid map: Permission denied", "bwrap: No permissions to create a new namespace",
-                            "bwrap: Creating new namespace failed: No space left on device"}) {
+  for (const char* words :
+       {"bwrap: setting up uid map: Permission denied", "bwrap: No permissions to create a new namespace",
+        "bwrap: Creating new namespace failed: No space left on device"}) {
     EXPECT_THAT(explain_bubblewrap_failure(words).hint(), HasSubstr("sysctl")) << words;
   }
 }
