@@ -11,10 +11,18 @@ bool same_effect(const Mount& left, const Mount& right) {
   return left.kind == right.kind && left.source == right.source && left.content == right.content;
 }
 
+// What makes something at `target`, as opposed to a change of what is there.
+template <class Mounts>
+auto find_at(Mounts& mounts, const std::string& target) {
+  return std::ranges::find_if(mounts, [&](const Mount& mount) {
+    return mount.target == target && mount.kind != Mount::Kind::kRemountReadOnly;
+  });
+}
+
 }  // namespace
 
 Status MountSet::add(Mount mount) {
-  const auto found = std::ranges::find(mounts_, mount.target, &Mount::target);
+  const auto found = find_at(mounts_, mount.target);
   if (found == mounts_.end() || mount.kind == Mount::Kind::kRemountReadOnly) {
     mounts_.push_back(std::move(mount));
     return {};
@@ -26,7 +34,7 @@ Status MountSet::add(Mount mount) {
 }
 
 void MountSet::add_unless_present(Mount mount) {
-  if (std::ranges::find(mounts_, mount.target, &Mount::target) == mounts_.end()) mounts_.push_back(std::move(mount));
+  if (find_at(mounts_, mount.target) == mounts_.end()) mounts_.push_back(std::move(mount));
 }
 
 Status MountSet::add_under_other_name(Mount mount) {

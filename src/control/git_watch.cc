@@ -3,6 +3,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "domain/path.h"
@@ -13,18 +14,23 @@ GitConfigWatch::GitConfigWatch(const std::string& lock_file) : name_(domain::nam
   if (lock_file.empty()) return;
   inotify_ = UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   const std::string directory = domain::parent_of(lock_file);
-  if (inotify_) ::inotify_add_watch(inotify_.get(), directory.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+  constexpr std::uint32_t kEvents = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR;
+  if (inotify_) ::inotify_add_watch(inotify_.get(), directory.c_str(), kEvents);
 }
 
-bool GitConfigWatch::triggered() const {
-  if (!inotify_) return false;
+GitConfigWatch::Seen GitConfigWatch::seen() const {
+  Seen out;
+  if (!inotify_) return out;
+  const std::string_view config = std::string_view(name_).substr(0, name_.rfind('.'));
   alignas(inotify_event) char buffer[16384];
   for (;;) {
     const ssize_t size = ::read(inotify_.get(), buffer, sizeof buffer);
-    if (size <= 0) return false;
+    if (size <= 0) return out;
     for (const char* at = buffer; at < buffer + size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
-      if (event->len > 0 && name_ == event->name) return true;
+      const std::string_view name = event->len > 0 ? event->name : "";
+      out.attempt = out.attempt || name == name_;
+      out.replaced = out.replaced || name == config;
       at += sizeof(inotify_event) + event->len;
     }
   }

@@ -13,8 +13,12 @@ class GitConfigWatch {
  public:
   // An empty path watches nothing.
   explicit GitConfigWatch(const std::string& lock_file);
-  // True when the lock file was made since the watch began.
-  bool triggered() const;
+  struct Seen {
+    bool attempt = false;   // the lock file was made
+    bool replaced = false;  // another file stands in the configuration's place
+  };
+  // Since the last time it was asked.
+  Seen seen() const;
 
  private:
   std::string name_;

@@ -91,7 +91,7 @@ class Watch {
       std::vector<pollfd> watched = {{.fd = sandbox_.event_fd(), .events = POLLIN, .revents = 0},
                                      {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
       terminal_.add_to(watched);
-      if (::poll(watched.data(), watched.size(), milliseconds_to_deadline()) < 0 && errno != EINTR) break;
+      if (::poll(watched.data(), watched.size(), timeout()) < 0 && errno != EINTR) break;
       terminal_.serve(watched);
       if (watched[1].revents != 0) serve_signals();
       if (watched[0].revents != 0) serve_event();
@@ -104,6 +104,13 @@ class Watch {
 
  private:
   enum class Stage : std::uint8_t { kRunning, kAsked, kKilled, kKilledHard };
+
+  int timeout() const {
+    const int deadline = milliseconds_to_deadline();
+    const int recheck = terminal_.recheck_milliseconds();
+    if (deadline < 0 || recheck < 0) return std::max(deadline, recheck);
+    return std::min(deadline, recheck);
+  }
 
   int milliseconds_to_deadline() const {
     if (!deadline_) return -1;
@@ -119,7 +126,7 @@ class Watch {
         sandbox_.signal(SIGTSTP);
         stop_self();
       } else if (*number == SIGCONT) {
-        continue;  // stop_self() goes on by itself
+        terminal_.resume();  // perhaps in the foreground now
       } else {
         sandbox_.signal(*number);
         if (asks_to_end(*number)) ask_to_end(false);
@@ -283,6 +290,18 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
   return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
 }
 
+// The kernel takes a mount away when what it covers is replaced from outside, so a change of the configuration on the
+// host ends its protection.
+void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
+  if (seen.replaced) {
+    messages.note("The Git configuration was replaced on this machine during the run. From then on nothing kept the run "
+                  "from changing it: look at it (`git config --local --list`) before you use Git here.");
+  } else if (seen.attempt) {
+    messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
+                  "`git push -u` do). --git-config writable allows it.");
+  }
+}
+
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
 Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& facts, RunFolder& folder,
                           const LocalRunRequest& request, Messages& messages, RunReport& report) {
@@ -311,10 +330,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
     ASSIGN_OR_RETURN(report.egress, egress->finish());
     tell_refusals(*report.egress, run_id, messages);
   }
-  if (git_watch.triggered()) {
-    messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
-                  "`git push -u` do). --git-config writable allows it.");
-  }
+  tell_git_changes(git_watch.seen(), messages);
   return outcome;
 }
 

@@ -51,17 +51,19 @@ void TerminalRelay::attach(UniqueFd master) {
   raw_.enter();
 }
 
-void TerminalRelay::add_to(std::vector<pollfd>& watched) const {
+void TerminalRelay::add_to(std::vector<pollfd>& watched) {
+  in_background_ = master_ && input_is_terminal_ && !system::in_foreground(STDIN_FILENO);
   if (!master_) return;
   const auto writes = static_cast<short>(pending_.empty() ? 0 : POLLOUT);
   watched.push_back({.fd = master_.get(), .events = static_cast<short>(POLLIN | writes), .revents = 0});
-  if (input_is_terminal_ && !input_ended_ && pending_.empty()) {
+  if (input_is_terminal_ && !input_ended_ && pending_.empty() && !in_background_) {
     watched.push_back({.fd = STDIN_FILENO, .events = POLLIN, .revents = 0});
   }
 }
 
 void TerminalRelay::serve(const std::vector<pollfd>& watched) {
   if (!master_) return;
+  if (in_background_ && system::in_foreground(STDIN_FILENO)) resume();
   for (const pollfd& entry : watched) {
     if (entry.fd == master_.get() && (entry.revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !copy_output()) {
       master_.reset();

@@ -25,7 +25,9 @@ class TerminalRelay {
 
   void attach(UniqueFd master);
   // Adds what it waits for; serve() looks at the same entries afterwards.
-  void add_to(std::vector<pollfd>& watched) const;
+  void add_to(std::vector<pollfd>& watched);
+  // Nothing tells a background job that its shell has brought it to the front; it must look. -1: no need to.
+  int recheck_milliseconds() const { return in_background_ ? kRecheckMilliseconds : -1; }
   void serve(const std::vector<pollfd>& watched);
   // The caller's terminal changed its size.
   void resize() const;
@@ -36,6 +38,8 @@ class TerminalRelay {
   void drain();
 
  private:
+  static constexpr int kRecheckMilliseconds = 200;
+
   bool copy_output();
   void copy_input();
   void flush_input();
@@ -47,6 +51,7 @@ class TerminalRelay {
   UniqueFd master_;
   std::string pending_;  // typed, not yet taken by the private terminal
   bool input_ended_ = false;
+  bool in_background_ = false;
 };
 
 }  // namespace cofferdam::control

@@ -2,6 +2,7 @@
 
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -24,10 +25,16 @@ std::string terminal_modes(int fd) {
   return {reinterpret_cast<const char*>(&modes), sizeof modes};
 }
 
+bool in_foreground(int fd) {
+  const pid_t group = ::tcgetpgrp(fd);
+  return group < 0 || group == ::getpgrp();
+}
+
 RawMode::RawMode(int fd) : fd_(fd), saved_(terminal_modes(fd)) {}
 
 void RawMode::enter() {
-  if (saved_.empty()) return;
+  // A job in the background that changes the modes is stopped.
+  if (saved_.empty() || !in_foreground(fd_)) return;
   termios modes{};
   std::memcpy(&modes, saved_.data(), sizeof modes);
   ::cfmakeraw(&modes);

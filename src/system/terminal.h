@@ -19,6 +19,8 @@ TerminalSize terminal_size(int fd);
 void set_terminal_size(int fd, TerminalSize size);
 // The bytes of its struct termios; empty when `fd` is no terminal.
 std::string terminal_modes(int fd);
+// False for a job that its shell has put into the background of the terminal. True for no terminal of this session.
+bool in_foreground(int fd);
 
 // Raw mode while it lives; the former modes afterwards. Refers to `fd` without owning it.
 class RawMode {

@@ -213,3 +213,12 @@ test_forged_worktree_is_refused() {
   refused_pointer
   rm .git
 }
+
+test_configuration_replaced_on_the_host_is_told() {
+  "$cofferdam" run -- sh -c 'touch started; sleep 1' 2>"$scratch/err" &
+  local run_pid=$!
+  wait_for 5 test -e started
+  git config some.key value
+  wait "$run_pid"
+  err_has 'was replaced on this machine during the run'
+}

@@ -67,7 +67,9 @@ test_allowlist_denied() {
   run 0 curl -sS -i http://example.com/secret
   out_has 'HTTP/1.1 403'
   tail -1 "$scratch/out" | tr -d '\r' >"$scratch/body"
-  text_is code "$(jq -r .code "$scratch/body" 2>/dev/null || jq -r .error.code "$scratch/body")" network_target_denied
+  text_is code "$(jq -r .error.code "$scratch/body")" network_target_denied
+  text_is message "$(jq -r .error.message "$scratch/body")" 'Network target denied by Paperclip sandbox policy.'
+  text_is target "$(jq -r '.error|[.host,.port,.rule]|tostring' "$scratch/body")" '["example.com",80,"no rule"]'
   err_has 'example.com:80'
   err_has 'no rule allows it'
   err_has -- "--allow"
@@ -88,7 +90,7 @@ test_allowlist_other_port_and_direct_connections() {
   refused loopback "$other"
   run 0 curl -sS -o /dev/null -w '%{http_code}' --noproxy '' "http://localhost:$other/page"
   out_is 403
-  run 0 curl -sS -o /dev/null -w '%{http_code}' --noproxy '' "http://127.0.0.1:$port/page"
+  run 0 curl -sS -o /dev/null -w '%{http_code}' --noproxy '' "http://127.0.0.2:$port/page"
   out_is 403
 }
 

@@ -155,9 +155,23 @@ test_stop_of_a_job_in_the_background() {
   at_terminal <<'PYTHON'
 t = Terminal(["bash", "--norc", "-i"])
 t.send("PS1='pro''mpt> '\n"); t.expect("prompt> ")
-t.send('"$cofferdam" run -- sh -c "sleep 0.5; echo done-in""side" &\n'); t.expect("prompt> ")
-t.expect("(done-inside|Stopped)")
-t.send("fg\n"); t.send("exit\n"); t.send("exit\n"); t.finish()
+t.send("'$cofferdam' run -- sh -c 'sleep 0.5; echo done-in''side' &\n".replace("$cofferdam", os.environ["cofferdam"]))
+t.expect("prompt> "); t.expect("done-inside"); time.sleep(1)
+t.send("\n"); t.expect("Done")
+t.send("exit\n"); t.finish()
+PYTHON
+}
+
+test_stopped_job_goes_on_in_the_background_and_comes_back() {
+  at_terminal <<'PYTHON'
+t = Terminal(["bash", "--norc", "-i"])
+t.send("PS1='pro''mpt> '\n"); t.expect("prompt> ")
+t.send('"$cofferdam" run -- bash -c \'echo rea""dy; sleep 1; echo be""hind; read line; echo "got:$line"\'\n')
+t.expect("ready"); time.sleep(0.2); t.send("\x1a"); t.expect("Stopped"); t.expect("prompt> ")
+t.send("bg\n"); t.expect("behind")
+t.send("echo shell-wo\"\"rks\n"); t.expect("shell-works")
+t.send("fg\n"); time.sleep(0.6); t.send("typed\n"); t.expect("got:typed"); t.expect("prompt> ")
+t.send("exit\n"); t.finish()
 PYTHON
 }
 

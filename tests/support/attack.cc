@@ -40,15 +40,22 @@ int remount_root(const Arguments&) { return result_of(::mount(nullptr, "/usr", n
 int unmount_proc(const Arguments&) { return result_of(::umount2("/proc", MNT_DETACH)); }
 int new_mount_api(const Arguments&) { return result_of(::syscall(SYS_fsopen, "tmpfs", 0)); }
 
+// Settings of a sandbox's own namespaces, which their owner may change.
+bool belongs_to_the_sandbox(const char* path) {
+  for (const char* prefix : {"fs/mqueue/", "kernel/sem", "kernel/shm", "kernel/msg", "kernel/auto_msgmni",
+                             "kernel/ns_last_pid", "kernel/pid_max", "user/", "net/"}) {
+    const std::string start = std::string("/proc/sys/") + prefix;
+    if (std::strncmp(path, start.c_str(), start.size()) == 0) return true;
+  }
+  return false;
+}
+
 // Allowed when one file below /proc/sys opens for writing; says which. `shared`: of those that other namespaces see.
 bool only_shared = false;
 int write_proc_sys(const Arguments& arguments) {
   only_shared = !arguments.empty() && arguments[0] == "shared";
   const auto visit = [](const char* path, const struct stat*, int kind, FTW*) {
-    // Settings of the sandbox's own IPC namespace, which its owner may change.
-    const bool own = std::strncmp(path, "/proc/sys/fs/mqueue/", 20) == 0 || std::strncmp(path, "/proc/sys/kernel/sem", 20) == 0 ||
-                     std::strncmp(path, "/proc/sys/kernel/shm", 20) == 0 || std::strncmp(path, "/proc/sys/kernel/msg", 20) == 0 ||
-                     std::strcmp(path, "/proc/sys/kernel/auto_msgmni") == 0;
+    const bool own = belongs_to_the_sandbox(path);
     if (kind != FTW_F || (own && only_shared)) return 0;
     const int file = ::open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return 0;
