@@ -143,7 +143,7 @@ TEST(Protection, PinsParentsAndCoversWhatIsAbsent) {
   EXPECT_EQ(kind_at("/w/a/b"), Kind::kReadWrite);
   EXPECT_EQ(kind_at("/w/a"), Kind::kReadWrite);
   EXPECT_EQ(kind_at("/w/none"), Kind::kReadOnly);
-  EXPECT_EQ(kind_at("/w/g"), Kind::kData);
+  EXPECT_EQ(kind_at("/w/g"), Kind::kReadOnly);
   ASSERT_EQ(plan->placeholders.size(), 2U);
   EXPECT_TRUE(plan->placeholders[0].is_directory);
   EXPECT_TRUE(std::ranges::all_of(plan->mounts, &Mount::guards));

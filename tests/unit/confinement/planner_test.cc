@@ -125,7 +125,7 @@ TEST(Planner, ProtectionHoldsUnderEveryName) {
     EXPECT_EQ(mount_at(plan, base + "/.git/config")->kind, Kind::kReadOnly) << tree;
     EXPECT_EQ(mount_at(plan, base + "/.git/hooks")->kind, Kind::kReadOnly) << tree;
     EXPECT_EQ(mount_at(plan, base + "/.git")->kind, Kind::kReadWrite) << tree;
-    EXPECT_EQ(mount_at(plan, base + "/.envrc")->kind, Kind::kData) << tree;
+    EXPECT_EQ(mount_at(plan, base + "/.envrc")->kind, Kind::kReadOnly) << tree;
   }
   EXPECT_EQ(mount_at(plan, "/hooks")->kind, Kind::kReadOnly);
 }
