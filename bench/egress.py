@@ -152,13 +152,24 @@ def version(command):
         return ""
 
 
-def measure_rounds(rounds, contestants, measure):
-    """{name: [values]} of measure(name, port), interleaved."""
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure_rounds(rounds, contestants, proxies, measure):
+    """{name: [values]} and {name: [processor seconds of the proxy]} of measure(port), interleaved. The processor
+    time says what the load of the machine hides: other programs take turns from the contestants, not from it."""
     out = {name: [] for name in contestants}
+    cpu = {name: [] for name in proxies}
     for _ in range(rounds):
         for name, port in contestants.items():
+            before = cpu_seconds(proxies[name].pid) if name in proxies else 0
             out[name].append(measure(port))
-    return out
+            if name in proxies:
+                cpu[name].append(cpu_seconds(proxies[name].pid) - before)
+    return out, cpu
 
 
 def startup_ms(build, rounds):
@@ -218,12 +229,13 @@ def main():
         return 1 / float(run("stream", port, target, GIB))
 
     before = status_kib(proxies["cofferdam-egress"].pid, "VmRSS")
-    throughput = measure_rounds(arguments.rounds, {"direct": 0, **ports}, gib_per_second)
+    throughput, cpu = measure_rounds(arguments.rounds, {"direct": 0, **ports}, proxies, gib_per_second)
     after = status_kib(proxies["cofferdam-egress"].pid, "VmHWM")
     median = {name: statistics.median(values) for name, values in throughput.items()}
     rivals = [median[name] for name in ("tinyproxy", "squid") if name in median]
     results["tunnel_1gib"] = dict(
-        unit="GiB/s", median=median, all=throughput, of_direct=median["cofferdam-egress"] / median["direct"],
+        unit="GiB/s", median=median, all=throughput,
+        proxy_cpu_seconds_per_gib={name: statistics.median(values) for name, values in cpu.items()}, of_direct=median["cofferdam-egress"] / median["direct"],
         of_faster_proxy=median["cofferdam-egress"] / max(rivals) if rivals else None,
         proxy_rss_kib=dict(before=before, peak=after), bars=dict(of_direct=0.45, of_faster_proxy=1.5))
 
@@ -231,10 +243,12 @@ def main():
     for kind, goal, status in (("allowed", target, 200), ("refused", "denied.test:443", 403)):
         def per_second(port, goal=goal, status=status):
             return float(run("connects", port, goal, 2, 16, status))
-        rate = measure_rounds(arguments.rounds, ports, per_second)
+        rate, cpu = measure_rounds(arguments.rounds, ports, proxies, per_second)
         median = {name: statistics.median(values) for name, values in rate.items()}
         results[f"decisions_{kind}_per_second"] = dict(
             median=median, all=rate,
+            proxy_cpu_us_each={name: statistics.median(1e6 * used / (2 * per) for used, per in zip(cpu[name], rate[name]))
+                               for name in ports},
             of_tinyproxy=median["cofferdam-egress"] / median["tinyproxy"] if "tinyproxy" in median else None,
             bars=dict(of_tinyproxy=2))
 
