@@ -46,6 +46,7 @@ struct HostFacts {
   gid_t egid = 0;
   std::map<std::string, std::string> environment;  // the caller's
   std::string init_program;                        // cofferdam-init beside this program
+  std::string state_directory;                     // Cofferdam's own records of this user's runs
   int landlock_abi = 0;
   CgroupFacts cgroups;
 };

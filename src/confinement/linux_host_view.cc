@@ -19,6 +19,7 @@
 #include "confinement/cgroup.h"
 #include "domain/path.h"
 #include "system/file.h"
+#include "system/state_dir.h"
 
 extern char** environ;
 
@@ -72,6 +73,7 @@ Result<std::string> companion_program(const std::string& name) {
 Result<LinuxHostView> LinuxHostView::create() {
   LinuxHostView view;
   ASSIGN_OR_RETURN(view.facts_.init_program, companion_program("cofferdam-init"));
+  ASSIGN_OR_RETURN(view.facts_.state_directory, system::state_directory());
   view.facts_.euid = ::geteuid();
   view.facts_.egid = ::getegid();
   view.facts_.environment = callers_environment();

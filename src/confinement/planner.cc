@@ -68,6 +68,7 @@ class Planner {
     RETURN_IF_ERROR(add_grants(policy_.grants));
     RETURN_IF_ERROR(add_home_paths());
     RETURN_IF_ERROR(add_git_and_protection());
+    RETURN_IF_ERROR(protect_own_records());
     RETURN_IF_ERROR(add_aliases());
     RETURN_IF_ERROR(add_other_names());
     ASSIGN_OR_RETURN(plan_.limits, plan_limits(policy_.limits, host_.facts().cgroups, plan_.identity.host_uid));
@@ -330,6 +331,21 @@ class Planner {
     }
     std::ranges::move(protection.placeholders, std::back_inserter(plan_.placeholders));
     return {};
+  }
+
+  // The next start believes what it finds there of what to clean up.
+  Status protect_own_records() {
+    const std::string state = host_.real_path(host_.facts().state_directory).value_or("");
+    if (state.empty() || hidden_by_host_scope(state)) return {};
+    std::string tree = policy_.filesystem == FilesystemScope::kHost ? "/" : "";
+    for (const std::string& writable : writable_trees()) {
+      if (tree.empty() && is_inside(state, writable)) tree = writable;
+    }
+    if (tree.empty()) return {};
+    return protect_in(tree, {{.path = state,
+                              .is_directory = true,
+                              .placeholder_content = "",
+                              .switch_that_allows = "another COFFERDAM_STATE_DIR"}});
   }
 
   // An absent protected file reads as an untracked one; `git add -A` must not pick it up.

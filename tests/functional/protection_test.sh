@@ -139,3 +139,17 @@ test_absent_settings_read_as_valid_files() {
   wait "$other" || true
   "$cofferdam" run -- true
 }
+
+test_own_records_cannot_be_forged() {
+  is_root && records=/root/.cofferdam-test-$$ || records=$(getent passwd "$(id -u)" | cut -d: -f6)/.cofferdam-test-$$
+  local attempt='echo x > "$0/forged"; mkdir -p "$0/active/x"; mv "$0" "$0-away"; true'
+  COFFERDAM_STATE_DIR=$records "$cofferdam" run --quiet --filesystem host -- sh -c "$attempt" "$records" 2>/dev/null
+  ls -R "$records" "$records-away" >"$scratch/out" 2>/dev/null || true
+  rm -rf "$records" "$records-away"
+  out_lacks forged
+  out_lacks away
+  records=$HOME/state/deep
+  COFFERDAM_STATE_DIR=$records "$cofferdam" run --quiet --allow-home --workspace "$HOME" -- \
+    sh -c "$attempt; mv $HOME/state $HOME/state-away" "$records" 2>/dev/null || true
+  [ -d "$records" ] && [ ! -e "$records/forged" ] && [ ! -e "$records/active/x" ] || fail "the records were changed"
+}

@@ -73,7 +73,7 @@ PYTHON
 
 test_terminal_follows_resize() {
   at_terminal <<'PYTHON'
-t = run("bash", "-c", "trap 'stty size' WINCH; echo ready; while :; do sleep 0.1; done")
+t = run("bash", "-c", "trap 'stty size' WINCH; trap 'exit 130' INT; echo ready; while :; do sleep 0.1; done")
 t.expect("ready"); t.resize(50, 132); t.expect("50 132")
 t.send("\x03"); check(t.finish() == 130, "exit 130")
 PYTHON
