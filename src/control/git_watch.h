@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "system/slow_close.h"
 
 namespace cofferdam::control {
 
@@ -13,6 +14,9 @@ class GitConfigWatch {
  public:
   // An empty path watches nothing.
   explicit GitConfigWatch(const std::string& lock_file);
+  GitConfigWatch(const GitConfigWatch&) = delete;
+  GitConfigWatch& operator=(const GitConfigWatch&) = delete;
+  ~GitConfigWatch() { system::close_in_background(std::move(inotify_)); }
   struct Seen {
     bool attempt = false;   // the lock file was made
     bool replaced = false;  // another file stands in the configuration's place

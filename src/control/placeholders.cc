@@ -28,7 +28,8 @@ Error cannot_make(const Placeholder& placeholder) {
 // A run started by root gives it to the owner of the tree.
 void give_to_owner(int directory, int entry) {
   struct stat status{};
-  if (::geteuid() == 0 && ::fstat(directory, &status) == 0) (void)!::fchown(entry, status.st_uid, status.st_gid);
+  if (::geteuid() != 0 || ::fstat(directory, &status) != 0 || (status.st_uid == 0 && status.st_gid == 0)) return;
+  (void)!::fchown(entry, status.st_uid, status.st_gid);
 }
 
 Status fill(int directory, const UniqueFd& file, const Placeholder& placeholder) {
