@@ -10,7 +10,8 @@
 
 namespace cofferdam::control {
 
-GitConfigWatch::GitConfigWatch(const std::string& lock_file) : name_(domain::name_of(lock_file)) {
+void GitConfigWatch::watch(const std::string& lock_file) {
+  name_ = domain::name_of(lock_file);
   if (lock_file.empty()) return;
   inotify_ = UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   const std::string directory = domain::parent_of(lock_file);

@@ -12,11 +12,12 @@ namespace cofferdam::control {
 // "Device or resource busy"; with this the run can say why and which switch allows it.
 class GitConfigWatch {
  public:
-  // An empty path watches nothing.
-  explicit GitConfigWatch(const std::string& lock_file);
+  GitConfigWatch() = default;
   GitConfigWatch(const GitConfigWatch&) = delete;
   GitConfigWatch& operator=(const GitConfigWatch&) = delete;
   ~GitConfigWatch() { system::close_in_background(std::move(inotify_)); }
+  // An empty path watches nothing.
+  void watch(const std::string& lock_file);
   struct Seen {
     bool attempt = false;   // the lock file was made
     bool replaced = false;  // another file stands in the configuration's place

@@ -304,7 +304,7 @@ void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
 
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
 Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& facts, RunFolder& folder,
-                          const LocalRunRequest& request, Messages& messages, RunReport& report) {
+                          GitConfigWatch& git_watch, const LocalRunRequest& request, Messages& messages, RunReport& report) {
   const Signals signals;
   const std::string& run_id = report.run_id;
   RETURN_IF_ERROR(folder.will_undo(
@@ -314,7 +314,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   folder.started();
   ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
   ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
-  const GitConfigWatch git_watch(plan.git_config_lock);
+  git_watch.watch(plan.git_config_lock);
 
   ASSIGN_OR_RETURN(std::optional<egress::EgressProcess> egress,
                    start_egress(plan, facts.environment, run_id, folder.path()));
@@ -336,6 +336,8 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
 
 // The folder first: it sweeps after runs that died, and what other runs have made must not be taken for the user's.
 Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& messages, RunReport& report) {
+  // Destroyed last: the process that it leaves the close to starts with copies of every lock that is still held.
+  GitConfigWatch git_watch;
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
   report.run_id = folder.run_id();
   ASSIGN_OR_RETURN(confinement::LinuxHostView host, confinement::LinuxHostView::create());
@@ -344,7 +346,7 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
   report.limits = plan.limits;
   if (!plan.announcement.empty()) messages.note(plan.announcement);
   for (const std::string& note : plan.notes) messages.note(note);
-  return carry_out(plan, host.facts(), folder, request, messages, report);
+  return carry_out(plan, host.facts(), folder, git_watch, request, messages, report);
 }
 
 }  // namespace
