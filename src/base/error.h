@@ -22,10 +22,10 @@ enum class ErrorCode : std::uint8_t {
   kUnavailable,         // a peer cannot be reached now
   kResourceExhausted,   // a bound was hit: descriptors, disk, memory, a named limit of ours
   kTimedOut,
-  kCancelled,           // somebody asked to stop; never turned into another code
-  kDataLoss,            // content does not match its record
-  kIo,                  // a system call failed in a way no other code describes
-  kInternal,            // a broken invariant of our own
+  kCancelled,  // somebody asked to stop; never turned into another code
+  kDataLoss,   // content does not match its record
+  kIo,         // a system call failed in a way no other code describes
+  kInternal,   // a broken invariant of our own
 };
 
 std::string_view to_string(ErrorCode code);

@@ -35,8 +35,8 @@ Result<T> in_context(Result<T> result, std::string context) {
 #define COFFERDAM_JOIN_TOKENS_(a, b) a##b
 #define COFFERDAM_JOIN_TOKENS(a, b) COFFERDAM_JOIN_TOKENS_(a, b)
 #define COFFERDAM_ASSIGN_OR_RETURN_(result, target, expression) \
-  auto result = (expression);                                    \
-  if (!result) return std::move(result.error());                 \
+  auto result = (expression);                                   \
+  if (!result) return std::move(result.error());                \
   target = std::move(*result)
 
 #define ASSIGN_OR_RETURN(target, ...) \

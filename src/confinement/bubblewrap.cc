@@ -80,8 +80,10 @@ constexpr std::string_view kNamespaceRemedy =
 constexpr KnownFailure kKnownFailures[] = {
     {"setting up uid map: Permission denied", "this system restricts user namespaces (AppArmor)", kAppArmorRemedy},
     {"RTM_NEWADDR: Operation not permitted", "this system restricts user namespaces (AppArmor)", kAppArmorRemedy},
-    {"No permissions to create a new namespace", "this system does not let this user make namespaces", kNamespaceRemedy},
-    {"No permissions to creating new namespace", "this system does not let this user make namespaces", kNamespaceRemedy},
+    {"No permissions to create a new namespace", "this system does not let this user make namespaces",
+     kNamespaceRemedy},
+    {"No permissions to creating new namespace", "this system does not let this user make namespaces",
+     kNamespaceRemedy},
     {"Creating new namespace failed: No space left", "the limit of user namespaces is reached", kNamespaceRemedy},
     {"Creating new namespace failed: Operation not permitted", "making a namespace is not permitted here",
      kNamespaceRemedy},

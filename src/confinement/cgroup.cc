@@ -24,8 +24,12 @@ constexpr std::string_view kRoot = "/sys/fs/cgroup";
 constexpr std::array<std::string_view, 3> kControllers = {"memory", "pids", "cpu"};
 constexpr int kCpuPeriodMicroseconds = 100'000;
 
-bool writable(const std::string& path) { return ::access(path.c_str(), W_OK) == 0; }
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool writable(const std::string& path) {
+  return ::access(path.c_str(), W_OK) == 0;
+}
+bool exists(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0;
+}
 
 std::string read_small(const std::string& path) {
   auto content = system::read_file(path, std::size_t{1} << 16);
@@ -38,7 +42,9 @@ Status write_file(const std::string& path, std::string_view value) {
   return in_context(system::write_all(file.get(), value), path);
 }
 
-std::string controller_of(std::string_view limit) { return limit == "cpus" ? "cpu" : std::string(limit); }
+std::string controller_of(std::string_view limit) {
+  return limit == "cpus" ? "cpu" : std::string(limit);
+}
 
 bool needs_cgroup(const PlannedLimit& limit) {
   return limit.means == PlannedLimit::Means::kCgroupV1 || limit.means == PlannedLimit::Means::kCgroupV2;
@@ -50,9 +56,8 @@ std::string delegated_ancestor(std::string own) {
   while (own.size() > kRoot.size()) {
     own = domain::parent_of(own);
     const std::string enabled = read_small(own + "/cgroup.subtree_control");
-    const bool complete = std::ranges::all_of(kControllers, [&](std::string_view controller) {
-      return contains(split(trimmed(enabled), ' '), controller);
-    });
+    const bool complete = std::ranges::all_of(
+        kControllers, [&](std::string_view controller) { return contains(split(trimmed(enabled), ' '), controller); });
     if (complete && writable(own) && writable(own + "/cgroup.procs")) return own;
   }
   return "";

@@ -36,8 +36,8 @@ class Exposure {
  private:
   std::optional<std::string> locate(const std::string& program) const {
     if (program.find('/') != std::string::npos) {
-      const auto path = domain::normalized_absolute(
-          program.starts_with('/') ? program : joined(request_.working_directory, program));
+      const auto path =
+          domain::normalized_absolute(program.starts_with('/') ? program : joined(request_.working_directory, program));
       return path && host_.follow(*path) ? path : std::nullopt;
     }
     for (const std::string_view directory : split(request_.search_path, ':')) {

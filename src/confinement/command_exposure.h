@@ -12,10 +12,10 @@
 namespace cofferdam::confinement {
 
 struct CommandExposureRequest {
-  std::string program;             // argv[0] of the command
-  std::string working_directory;   // where a relative program starts
-  std::string search_path;         // the caller's PATH
-  std::vector<std::string> closed; // directories that are never shown as a whole: the home, the workspace's parents
+  std::string program;              // argv[0] of the command
+  std::string working_directory;    // where a relative program starts
+  std::string search_path;          // the caller's PATH
+  std::vector<std::string> closed;  // directories that are never shown as a whole: the home, the workspace's parents
 };
 
 // Adds read-only mounts for what is not visible yet. A program that cannot be found adds nothing: the start

@@ -97,8 +97,7 @@ class EnvironmentPlanner {
       set(name, std::string(kNoProxy), "loopback of the sandbox is reached directly");
     }
     set("NODE_USE_ENV_PROXY", "1", "makes Node.js honour the proxy variables");
-    set("GIT_SSH_COMMAND",
-        "ssh -o ProxyUseFdpass=no -o 'ProxyCommand=" + std::string(kInsideInit) + " connect %h %p'",
+    set("GIT_SSH_COMMAND", "ssh -o ProxyUseFdpass=no -o 'ProxyCommand=" + std::string(kInsideInit) + " connect %h %p'",
         "ssh through the egress proxy");
     std::string java = "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=" + port + " -Dhttps.proxyHost=127.0.0.1 " +
                        "-Dhttps.proxyPort=" + port + " -Dhttp.nonProxyHosts=localhost|127.0.0.1|[::1]";

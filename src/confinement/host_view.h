@@ -24,9 +24,9 @@ struct PathFact {
 };
 
 enum class CgroupMode : std::uint8_t {
-  kNone,       // nothing that this caller may use
-  kV1,         // the controllers' own hierarchies, writable (root)
-  kV2,         // a delegated sub-tree of the unified hierarchy
+  kNone,  // nothing that this caller may use
+  kV1,    // the controllers' own hierarchies, writable (root)
+  kV2,    // a delegated sub-tree of the unified hierarchy
 };
 
 struct CgroupFacts {

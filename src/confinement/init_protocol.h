@@ -66,7 +66,7 @@ struct Specification {
   std::uint32_t terminal_descriptors = 0;  // bit n: descriptor n of the command becomes the private terminal
   std::uint16_t rows = 0;
   std::uint16_t columns = 0;
-  std::string terminal_modes;             // struct termios of the caller's terminal
+  std::string terminal_modes;                // struct termios of the caller's terminal
   std::vector<std::string> files_to_return;  // sent back when the command has ended
 };
 

@@ -13,8 +13,9 @@ Means cgroup_means(const CgroupFacts& cgroups, const std::string& controller) {
 Error not_enforceable(const std::string& name, const CgroupFacts& cgroups) {
   const std::string why = cgroups.detail.empty() ? "no usable control group" : cgroups.detail;
   return Error(ErrorCode::kUnsupported, "The limit \"" + name + "\" cannot be enforced here: " + why)
-      .with_hint("Run as root, or from a session whose control group is delegated (systemd-run --user --scope "
-                 "-p Delegate=yes …), or leave the limit out. `cofferdam doctor` shows what is in force.");
+      .with_hint(
+          "Run as root, or from a session whose control group is delegated (systemd-run --user --scope "
+          "-p Delegate=yes …), or leave the limit out. `cofferdam doctor` shows what is in force.");
 }
 
 class LimitsPlanner {

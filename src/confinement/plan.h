@@ -30,8 +30,8 @@ struct Mount {
     kSymlink,    // `source` is the link's text
     kReadOnly,
     kReadWrite,
-    kData,  // `content` as a read-only file over one that exists
-    kFile,  // `content` as a file of the throw-away root; costs a write, where a bind costs a mount
+    kData,             // `content` as a read-only file over one that exists
+    kFile,             // `content` as a file of the throw-away root; costs a write, where a bind costs a mount
     kRemountReadOnly,  // the mount at `target` itself, not what is below it
   };
   Kind kind = Kind::kDirectory;

@@ -38,7 +38,8 @@ constexpr std::string_view kNeverNested =
     "mount, umount, pivot_root, chroot, unshare and clone of namespaces, setns, the new mount calls";
 constexpr std::string_view kNeverAtAll =
     "sockets other than UNIX, IPv4, IPv6 and route netlink (so no AF_VSOCK, AF_PACKET); io_uring; kernel keys; bpf; "
-    "perf; userfaultfd; attaching to other processes; pushing input into terminals; clock, module, kexec and swap calls";
+    "perf; userfaultfd; attaching to other processes; pushing input into terminals; clock, module, kexec and swap "
+    "calls";
 
 std::vector<std::string> namespace_names(const ConfinementPlan& plan) {
   std::vector<std::string> names = {"user", "mount", "pid", "ipc", "uts", "cgroup"};
@@ -214,8 +215,10 @@ std::string plan_as_text(const ConfinementPlan& plan) {
   writer.row("in", printable(plan.working_directory), "");
   writer.row("by", plan.bubblewrap, "");
   writer.section("Files: " + std::string(to_string(plan.filesystem)));
-  for (const Mount& mount : plan.mounts) writer.row(std::string(to_string(mount.kind)), mount_place(mount), mount.reason);
-  for (const HomeFile& file : plan.home_files) writer.row("copy", printable(file.host_path), "copied in, and back if unchanged");
+  for (const Mount& mount : plan.mounts)
+    writer.row(std::string(to_string(mount.kind)), mount_place(mount), mount.reason);
+  for (const HomeFile& file : plan.home_files)
+    writer.row("copy", printable(file.host_path), "copied in, and back if unchanged");
   for (const Placeholder& placeholder : plan.placeholders) {
     writer.row("placeholder", printable(placeholder.path), "made on the host for the run, then removed");
   }
@@ -254,13 +257,14 @@ std::string plan_as_json(const ConfinementPlan& plan) {
                                    {"home_copies", std::move(copies)}};
   const auto rules = [](const std::vector<domain::NetworkRule>& list) {
     json::array texts;
-    for (const domain::NetworkRule& rule : list) texts.push_back(json::object{{"rule", printable(rule.text)}, {"trusted", rule.trusted}});
+    for (const domain::NetworkRule& rule : list)
+      texts.push_back(json::object{{"rule", printable(rule.text)}, {"trusted", rule.trusted}});
     return texts;
   };
   json::array listeners;
   for (const Listener& listener : plan.listeners) {
-    listeners.push_back(json::object{
-        {"address", listener.address}, {"port", listener.port}, {"serves", listener.payload}});
+    listeners.push_back(
+        json::object{{"address", listener.address}, {"port", listener.port}, {"serves", listener.payload}});
   }
   out["network"] = json::object{{"scope", to_string(plan.network)},
                                 {"allow", rules(plan.allow)},
@@ -282,7 +286,8 @@ std::string plan_as_json(const ConfinementPlan& plan) {
       {"host_gid", plan.identity.host_gid},
       {"capabilities", json::array()},
       {"seccomp_refuses", plan.nested_sandboxes ? json::array{kNeverAtAll} : json::array{kNeverAtAll, kNeverNested}},
-      {"landlock", json::object{{"abi", plan.landlock.abi}, {"reason", plan.landlock.reason}, {"rules", std::move(landlock)}}}};
+      {"landlock",
+       json::object{{"abi", plan.landlock.abi}, {"reason", plan.landlock.reason}, {"rules", std::move(landlock)}}}};
   json::array limits;
   for (const PlannedLimit& limit : plan.limits) {
     limits.push_back(json::object{{"name", limit.name},
@@ -294,9 +299,8 @@ std::string plan_as_json(const ConfinementPlan& plan) {
   out["limits"] = std::move(limits);
   json::array environment;
   for (const PlannedVariable& variable : plan.environment) {
-    environment.push_back(json::object{{"name", printable(variable.name)},
-                                       {"value", printable(variable.value)},
-                                       {"reason", variable.reason}});
+    environment.push_back(json::object{
+        {"name", printable(variable.name)}, {"value", printable(variable.value)}, {"reason", variable.reason}});
   }
   out["environment"] = std::move(environment);
   return json::serialize(out) + "\n";

@@ -30,9 +30,9 @@ constexpr uid_t kInsideUidForRoot = 1000;
 constexpr std::uint16_t kFirstUnprivilegedPort = 1024;
 constexpr std::size_t kExcludeBytes = std::size_t{1} << 20;
 
-constexpr std::array<std::string_view, 16> kNeverAWorkspace = {"/bin",  "/boot", "/dev", "/etc", "/home", "/lib", "/lib64",
-                                                               "/proc", "/root/.ssh", "/run", "/sbin", "/sys", "/tmp", "/usr",
-                                                               "/var",  "/opt"};
+constexpr std::array<std::string_view, 16> kNeverAWorkspace = {"/bin",   "/boot", "/dev",       "/etc", "/home", "/lib",
+                                                               "/lib64", "/proc", "/root/.ssh", "/run", "/sbin", "/sys",
+                                                               "/tmp",   "/usr",  "/var",       "/opt"};
 constexpr std::array<std::string_view, 4> kNeverGranted = {"/", "/proc", "/dev", "/sys/fs/cgroup"};
 
 constexpr std::array<std::string_view, 10> kNeverAliased = {"/usr", "/bin",  "/sbin", "/lib", "/lib64",
@@ -75,8 +75,8 @@ class Planner {
     RETURN_IF_ERROR(add_system());
     RETURN_IF_ERROR(expose_program());
     ASSIGN_OR_RETURN(plan_.bubblewrap, find_bubblewrap(host_, policy_.bubblewrap, writable_trees()));
-    plan_.environment = plan_environment(
-        host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
+    plan_.environment =
+        plan_environment(host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
     add_listeners();
     plan_landlock();
     plan_.mounts = std::move(mounts_).in_order();
@@ -97,8 +97,8 @@ class Planner {
     const auto real = host_.real_path(policy_.workspace);
     if (!real) return Error(ErrorCode::kNotFound, "The workspace " + policy_.workspace + " cannot be resolved");
     plan_.workspace = *real;
-    plan_.working_directory = in_workspace(policy_.working_directory.empty() ? policy_.workspace
-                                                                             : policy_.working_directory);
+    plan_.working_directory =
+        in_workspace(policy_.working_directory.empty() ? policy_.workspace : policy_.working_directory);
     workspace_fact_ = *fact;
     return {};
   }

@@ -95,10 +95,9 @@ class Protector {
     }
     const auto known = [&](const Placeholder& placeholder) { return placeholder.path == missing; };
     if (std::ranges::none_of(plan_.placeholders, known)) {
-      plan_.placeholders.push_back(
-          {.path = missing,
-           .is_directory = as_directory,
-           .content = as_directory ? std::string() : path.placeholder_content});
+      plan_.placeholders.push_back({.path = missing,
+                                    .is_directory = as_directory,
+                                    .content = as_directory ? std::string() : path.placeholder_content});
     }
   }
 

@@ -149,7 +149,7 @@ Result<Sandbox> Sandbox::start(const ConfinementPlan& plan, const std::vector<st
   const BubblewrapArguments words = bubblewrap_arguments(plan, home_files, init::kFirstDataFd);
 
   system::SpawnRequest request = spawn_request(plan);
-  request.descriptors = {descriptors.input, descriptors.output,  error.write.get(),  arguments.read.get(),
+  request.descriptors = {descriptors.input, descriptors.output,  error.write.get(), arguments.read.get(),
                          init_end.get(),    specification.get(), descriptors.error, descriptors.egress};
   std::vector<UniqueFd> contents;
   for (const std::string& content : words.contents) {

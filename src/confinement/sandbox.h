@@ -17,7 +17,7 @@
 namespace cofferdam::confinement {
 
 struct SandboxDescriptors {
-  int input = 0;   // become the command's 0, 1 and 2; not owned
+  int input = 0;  // become the command's 0, 1 and 2; not owned
   int output = 1;
   int error = 2;
   int egress = -1;  // our end of the egress proxy's channel for init; -1 without a proxy; not owned

@@ -14,15 +14,15 @@ using domain::FilesystemScope;
 using domain::NetworkScope;
 using Type = PathFact::Type;
 
-constexpr std::array<std::string_view, 7> kRootEntries = {"/bin",   "/sbin",  "/lib",   "/lib32",
+constexpr std::array<std::string_view, 7> kRootEntries = {"/bin",   "/sbin",   "/lib",      "/lib32",
                                                           "/lib64", "/libx32", "/nix/store"};
 
 // Configuration that programs need to start and that says nothing about the host's people or services.
 constexpr std::string_view kEtcEntries[] = {
-    "alternatives",  "ca-certificates", "ssl",        "pki",       "crypto-policies", "ld.so.cache",    "os-release",
-    "lsb-release",   "debian_version",  "host.conf",  "gai.conf",  "nsswitch.conf",   "services",       "protocols",
-    "localtime",     "timezone",        "locale.conf", "gitconfig", "inputrc",         "profile",        "bash.bashrc",
-    "magic",         "mime.types",      "fonts",      "maven",     "openssl",         "default/locale", "npmrc",
+    "alternatives", "ca-certificates", "ssl",         "pki",       "crypto-policies", "ld.so.cache",    "os-release",
+    "lsb-release",  "debian_version",  "host.conf",   "gai.conf",  "nsswitch.conf",   "services",       "protocols",
+    "localtime",    "timezone",        "locale.conf", "gitconfig", "inputrc",         "profile",        "bash.bashrc",
+    "magic",        "mime.types",      "fonts",       "maven",     "openssl",         "default/locale", "npmrc",
 };
 // Entries whose names carry a version, by their beginning.
 constexpr std::string_view kEtcPrefixes[] = {"java-", "php"};
@@ -89,7 +89,8 @@ void add_etc(MountSet& mounts, const HostView& host, const SystemLayoutRequest& 
     }
   }
   constexpr const char* kAccounts = "only the accounts of the sandbox";
-  mounts.add_unless_present(file_mount("/etc/passwd", passwd(request.identity, request.home, login_shell(host)), kAccounts));
+  mounts.add_unless_present(
+      file_mount("/etc/passwd", passwd(request.identity, request.home, login_shell(host)), kAccounts));
   mounts.add_unless_present(file_mount("/etc/group", group(request.identity), kAccounts));
   mounts.add_unless_present(file_mount("/etc/machine-id", std::string(kMachineId), "no trace of the host"));
   if (request.network == NetworkScope::kOpen) {

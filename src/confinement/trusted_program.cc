@@ -11,15 +11,16 @@
 namespace cofferdam::confinement {
 namespace {
 
-constexpr std::array<std::string_view, 6> kSystemDirectories = {"/usr/bin",  "/bin",      "/usr/local/bin",
-                                                                "/usr/sbin", "/usr/libexec", "/run/current-system/sw/bin"};
+constexpr std::array<std::string_view, 6> kSystemDirectories = {
+    "/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/usr/libexec", "/run/current-system/sw/bin"};
 
 Error missing(const std::string& name) {
   return Error(ErrorCode::kFailedPrecondition,
                "Local process confinement requires Bubblewrap, but \"" + name +
                    "\" was not found in PATH. Install bwrap or configure filesystemSandboxCommand.")
-      .with_hint("On Debian and Ubuntu: apt-get install bubblewrap. It is looked up in the system's own directories "
-                 "only; --bubblewrap names another absolute path.");
+      .with_hint(
+          "On Debian and Ubuntu: apt-get install bubblewrap. It is looked up in the system's own directories "
+          "only; --bubblewrap names another absolute path.");
 }
 
 Error untrusted(const std::string& path, const std::string& why) {

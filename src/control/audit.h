@@ -9,7 +9,7 @@
 namespace cofferdam::control {
 
 struct AuditQuery {
-  std::string run;           // empty: every recorded run, oldest first
+  std::string run;  // empty: every recorded run, oldest first
   bool only_denied = false;
 };
 

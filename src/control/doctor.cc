@@ -103,8 +103,8 @@ Finding apparmor() {
   if (!restricted || *restricted == "0") return finding;
   // A profile for bubblewrap may lift it; the confined probe below decides.
   finding.state = State::kDegraded;
-  finding.detail = "kernel.apparmor_restrict_unprivileged_userns is " + *restricted +
-                   "; bubblewrap needs a profile with `userns,`";
+  finding.detail =
+      "kernel.apparmor_restrict_unprivileged_userns is " + *restricted + "; bubblewrap needs a profile with `userns,`";
   finding.remedy = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
   return finding;
 }
@@ -147,7 +147,8 @@ Finding cgroups(const HostFacts& facts) {
     case CgroupMode::kNone:
       finding.state = State::kDegraded;
       finding.detail = facts.cgroups.detail + "; --memory and --cpus are refused, pids has a resource limit";
-      finding.remedy = "run as root, or `systemd-run --user --scope -p Delegate=yes cofferdam run …` on cgroup version 2";
+      finding.remedy =
+          "run as root, or `systemd-run --user --scope -p Delegate=yes cofferdam run …` on cgroup version 2";
       break;
   }
   return finding;
@@ -186,8 +187,8 @@ std::vector<Finding> examine_host() {
   if (bubblewrap_path.empty()) return findings;
   findings.push_back(from_probe("confined_run", "A confined command", probe_confined_run(),
                                 "starts, in its own namespaces, behind every lock"));
-  findings.push_back(from_probe("loopback", "Loopback inside", probe_loopback(),
-                                "the network namespace has a working loopback"));
+  findings.push_back(
+      from_probe("loopback", "Loopback inside", probe_loopback(), "the network namespace has a working loopback"));
   return findings;
 }
 

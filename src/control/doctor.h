@@ -13,8 +13,8 @@ struct Finding {
     kDegraded,  // `run` works, with less (the detail says what is missing)
     kFailed,    // `run` cannot work
   };
-  std::string id;      // stable, for programs: "user_namespaces"
-  std::string title;   // "User namespaces"
+  std::string id;     // stable, for programs: "user_namespaces"
+  std::string title;  // "User namespaces"
   State state = State::kOk;
   std::string detail;  // what was found, and for a failure its cause
   std::string remedy;  // the command that mends it; empty when nothing is wrong

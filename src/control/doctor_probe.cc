@@ -47,23 +47,30 @@ ProbeResult probe(domain::NetworkScope network) {
   FirstFailure messages(result);
   const domain::Outcome outcome = run_local(request, messages);
   result.worked = outcome.kind == domain::Outcome::Kind::kExited && outcome.value == 0;
-  if (!result.worked && result.error.empty()) result.error = "the command ended with " + std::string(to_string(outcome.kind));
+  if (!result.worked && result.error.empty())
+    result.error = "the command ended with " + std::string(to_string(outcome.kind));
   return result;
 }
 
 }  // namespace
 
-ProbeResult probe_confined_run() { return probe(domain::NetworkScope::kDeny); }
+ProbeResult probe_confined_run() {
+  return probe(domain::NetworkScope::kDeny);
+}
 
-ProbeResult probe_loopback() { return probe(domain::NetworkScope::kAllowlist); }
+ProbeResult probe_loopback() {
+  return probe(domain::NetworkScope::kAllowlist);
+}
 
 std::string program_version(const std::string& program) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return "";
   const UniqueFd reader(ends[0]);
   UniqueFd writer(ends[1]);
-  auto child = system::ChildProcess::spawn(
-      {.program = program, .arguments = {program, "--version"}, .environment = {}, .descriptors = {-1, writer.get(), -1}});
+  auto child = system::ChildProcess::spawn({.program = program,
+                                            .arguments = {program, "--version"},
+                                            .environment = {},
+                                            .descriptors = {-1, writer.get(), -1}});
   writer.reset();
   if (!child) return "";
   const auto text = system::read_up_to(reader.get(), kVersionBytes);
@@ -73,7 +80,8 @@ std::string program_version(const std::string& program) {
 bool is_new_enough_bubblewrap(std::string_view version) {
   constexpr std::uint64_t kMinor = 8;
   const std::size_t space = version.rfind(' ');
-  const std::vector<std::string_view> parts = split(version.substr(space == std::string_view::npos ? 0 : space + 1), '.');
+  const std::vector<std::string_view> parts =
+      split(version.substr(space == std::string_view::npos ? 0 : space + 1), '.');
   if (parts.size() < 2) return true;
   const auto major = parse_decimal(parts[0]);
   const auto minor = parse_decimal(parts[1]);

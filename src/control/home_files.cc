@@ -106,7 +106,8 @@ Result<std::string> HomeFiles::bring_home(const std::string& inside_path, const 
     ASSIGN_OR_RETURN(std::string content, system::read_up_to(file.get(), kFileBytes));
     if (content == contents_[index]) return std::string();
     ASSIGN_OR_RETURN(const std::string now, read_if_there(path));
-    if (now != contents_[index]) return path + " was changed on the host during the run; the run's changes to it are dropped";
+    if (now != contents_[index])
+      return path + " was changed on the host during the run; the run's changes to it are dropped";
     if (keep_settings) {
       auto safe = with_original_servers(contents_[index], content);
       if (!safe) return path + " is not readable JSON after the run; the run's changes to it are dropped";

@@ -41,7 +41,9 @@ constexpr std::chrono::seconds kHardGrace{2};
 constexpr std::array kForwardedSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 constexpr std::array kHandledSignals = {SIGWINCH, SIGTSTP, SIGCONT};
 
-bool asks_to_end(int signal_number) { return signal_number == SIGTERM || signal_number == SIGHUP; }
+bool asks_to_end(int signal_number) {
+  return signal_number == SIGTERM || signal_number == SIGHUP;
+}
 
 // Signals that the run handles, as a descriptor; ignores broken pipes while it lives.
 class Signals {
@@ -196,9 +198,9 @@ class Watch {
         start_failed(event);
         break;
       case confinement::init::Event::kSetupFailed:
-        fail_to_start(Outcome::StartError::kSetup,
-                      {ErrorCode::kFailedPrecondition,
-                       "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
+        fail_to_start(
+            Outcome::StartError::kSetup,
+            {ErrorCode::kFailedPrecondition, "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
         break;
       case confinement::init::Event::kStopped:
         stop_self();
@@ -251,8 +253,7 @@ class Watch {
   }
 
   void bring_home(const SandboxEvent& event) {
-    const auto remark =
-        home_files_.bring_home(event.text, event.descriptor, !request_.policy.agent_settings_writable);
+    const auto remark = home_files_.bring_home(event.text, event.descriptor, !request_.policy.agent_settings_writable);
     if (!remark) {
       messages_.failure(remark.error());
     } else if (!remark->empty()) {
@@ -279,9 +280,8 @@ class Watch {
 
 Outcome setup_failed(const Error& error, Messages& messages) {
   messages.failure(error);
-  return {.kind = Outcome::Kind::kStartFailed,
-          .start_error = Outcome::StartError::kSetup,
-          .message = error.to_string()};
+  return {
+      .kind = Outcome::Kind::kStartFailed, .start_error = Outcome::StartError::kSetup, .message = error.to_string()};
 }
 
 Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home_files, const TerminalRelay& terminal,
@@ -294,21 +294,24 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
 // host ends its protection.
 void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
   if (seen.replaced) {
-    messages.note("The Git configuration was replaced on this machine during the run. From then on nothing kept the run "
-                  "from changing it: look at it (`git config --local --list`) before you use Git here.");
+    messages.note(
+        "The Git configuration was replaced on this machine during the run. From then on nothing kept the run "
+        "from changing it: look at it (`git config --local --list`) before you use Git here.");
   } else if (seen.attempt) {
-    messages.note("Something tried to change the Git configuration, which is protected (as `git remote add` and "
-                  "`git push -u` do). --git-config writable allows it.");
+    messages.note(
+        "Something tried to change the Git configuration, which is protected (as `git remote add` and "
+        "`git push -u` do). --git-config writable allows it.");
   }
 }
 
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
 Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& facts, RunFolder& folder,
-                          GitConfigWatch& git_watch, const LocalRunRequest& request, Messages& messages, RunReport& report) {
+                          GitConfigWatch& git_watch, const LocalRunRequest& request, Messages& messages,
+                          RunReport& report) {
   const Signals signals;
   const std::string& run_id = report.run_id;
-  RETURN_IF_ERROR(folder.will_undo(
-      {.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits), .placeholders = plan.placeholders}));
+  RETURN_IF_ERROR(folder.will_undo({.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits),
+                                    .placeholders = plan.placeholders}));
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
   ASSIGN_OR_RETURN(const std::vector<UniqueFd> locks, lock_protected(plan));
   folder.started();

@@ -21,7 +21,7 @@ struct LocalRunRequest {
 class Messages {
  public:
   virtual ~Messages() = default;
-  virtual void note(std::string_view line) = 0;     // silenced by --quiet
+  virtual void note(std::string_view line) = 0;  // silenced by --quiet
   virtual void failure(const Error& error) = 0;  // always shown
 };
 

@@ -11,7 +11,9 @@ namespace {
 namespace json = boost::json;
 using domain::Outcome;
 
-json::value when(bool applies, json::value value) { return applies ? std::move(value) : json::value(nullptr); }
+json::value when(bool applies, json::value value) {
+  return applies ? std::move(value) : json::value(nullptr);
+}
 
 std::string_view name_of(Outcome::StartError error) {
   switch (error) {
@@ -40,9 +42,8 @@ std::string outcome_json(const RunReport& report) {
   out["timed_out"] = is(Outcome::Kind::kTimedOut);
   out["out_of_memory"] = is(Outcome::Kind::kOutOfMemory);
   out["cancelled"] = is(Outcome::Kind::kCancelled);
-  out["start_failed"] =
-      when(is(Outcome::Kind::kStartFailed),
-           json::object{{"reason", name_of(outcome.start_error)}, {"message", outcome.message}});
+  out["start_failed"] = when(is(Outcome::Kind::kStartFailed),
+                             json::object{{"reason", name_of(outcome.start_error)}, {"message", outcome.message}});
   out["duration_ms"] = outcome.duration.count();
   json::array limits;
   for (const confinement::PlannedLimit& limit : report.limits) {

@@ -220,6 +220,8 @@ Status RunFolder::will_undo(UndoList list) {
   return system::write_all(file.get(), encode(undo_));
 }
 
-std::vector<std::string> finished_runs(const std::string& state_directory) { return names_in(state_directory + "/runs"); }
+std::vector<std::string> finished_runs(const std::string& state_directory) {
+  return names_in(state_directory + "/runs");
+}
 
 }  // namespace cofferdam::control

@@ -104,7 +104,9 @@ Result<ExitStatus> ChildProcess::wait() {
   return *status;
 }
 
-Result<std::optional<ExitStatus>> ChildProcess::try_wait() { return reap(WNOHANG); }
+Result<std::optional<ExitStatus>> ChildProcess::try_wait() {
+  return reap(WNOHANG);
+}
 
 Result<std::optional<ExitStatus>> ChildProcess::reap(int options) {
   int status = 0;

@@ -23,10 +23,10 @@ constexpr std::uint64_t kExecute = 1ULL << 0;
 constexpr std::uint64_t kWriteFile = 1ULL << 1;
 constexpr std::uint64_t kReadFile = 1ULL << 2;
 constexpr std::uint64_t kReadDirectory = 1ULL << 3;
-constexpr std::uint64_t kFirstAbi = (1ULL << 13) - 1;  // … up to making symbolic links
-constexpr std::uint64_t kRefer = 1ULL << 13;           // ABI 2
-constexpr std::uint64_t kTruncate = 1ULL << 14;        // ABI 3
-constexpr std::uint64_t kIoctlDevice = 1ULL << 15;     // ABI 5
+constexpr std::uint64_t kFirstAbi = (1ULL << 13) - 1;       // … up to making symbolic links
+constexpr std::uint64_t kRefer = 1ULL << 13;                // ABI 2
+constexpr std::uint64_t kTruncate = 1ULL << 14;             // ABI 3
+constexpr std::uint64_t kIoctlDevice = 1ULL << 15;          // ABI 5
 constexpr std::uint64_t kScopeAbstractSockets = 1ULL << 0;  // ABI 6
 constexpr std::uint64_t kScopeSignals = 1ULL << 1;
 
@@ -93,7 +93,8 @@ int set_limits(const confinement::init::Specification& spec) {
     rlimit wanted{.rlim_cur = value, .rlim_max = value};
     // First a signal that can be handled and names the reason, then the end.
     constexpr rlim_t kCpuGraceSeconds = 2;
-    if (resource == RLIMIT_CPU && current.rlim_max - value > kCpuGraceSeconds) wanted.rlim_max = value + kCpuGraceSeconds;
+    if (resource == RLIMIT_CPU && current.rlim_max - value > kCpuGraceSeconds)
+      wanted.rlim_max = value + kCpuGraceSeconds;
     if (::setrlimit(resource, &wanted) != 0) return errno;
   }
   return 0;

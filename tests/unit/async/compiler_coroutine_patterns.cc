@@ -69,7 +69,9 @@ struct Options {
   Counted directory;
 };
 
-Task<Counted> make() { co_return Counted(); }
+Task<Counted> make() {
+  co_return Counted();
+}
 Task<int> length(Options options) {
   co_return static_cast<int>(options.command.text.size() + options.directory.text.size());
 }
@@ -77,9 +79,13 @@ template <class Function>
 Task<int> call(Function function) {
   co_return function();
 }
-Task<int> three() { co_return 3; }
+Task<int> three() {
+  co_return 3;
+}
 
-Task<int> aggregate_argument() { co_return co_await length(Options{.command = Counted(), .directory = Counted()}); }
+Task<int> aggregate_argument() {
+  co_return co_await length(Options{.command = Counted(), .directory = Counted()});
+}
 
 Task<int> aggregate_with_awaited_member() {
   Options options{co_await make(), Counted()};
@@ -121,5 +127,7 @@ std::string broken_coroutine_pattern() {
 }  // namespace cofferdam::async
 
 #ifdef COFFERDAM_COMPILER_PROBE_MAIN
-int main() { return cofferdam::async::broken_coroutine_pattern().empty() ? 0 : 1; }
+int main() {
+  return cofferdam::async::broken_coroutine_pattern().empty() ? 0 : 1;
+}
 #endif

@@ -5,7 +5,9 @@
 namespace cofferdam::async {
 namespace {
 
-TEST(CompilerCoroutineTest, BuildsEveryPatternRight) { EXPECT_EQ(broken_coroutine_pattern(), ""); }
+TEST(CompilerCoroutineTest, BuildsEveryPatternRight) {
+  EXPECT_EQ(broken_coroutine_pattern(), "");
+}
 
 }  // namespace
 }  // namespace cofferdam::async

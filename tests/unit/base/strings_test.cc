@@ -16,8 +16,14 @@ TEST(StringsTest, PrintableEscapesWhatCouldDeceiveAReader) {
   EXPECT_EQ(printable("\x1b[31mred"), "\\x1b[31mred");
   EXPECT_EQ(printable("bad \xff byte"), "bad \\xff byte");
   EXPECT_EQ(printable("over\xc0\xaflong"), "over\\xc0\\xaflong");
-  EXPECT_EQ(printable("\xe2\x80\xae" "desrever"), "\\xe2\\x80\\xaedesrever") << "right-to-left override";
-  EXPECT_EQ(printable("\xc2\x9b" "31m"), "\\xc2\\x9b31m") << "C1 control";
+  EXPECT_EQ(printable("\xe2\x80\xae"
+                      "desrever"),
+            "\\xe2\\x80\\xaedesrever")
+      << "right-to-left override";
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m"),
+            "\\xc2\\x9b31m")
+      << "C1 control";
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "surrogate";
 }
 

@@ -60,9 +60,10 @@ TEST(HomeFilesTest, AServerThatARunAddsDoesNotComeHome) {
             json::parse(R"({"theme":"dark"})"));
   EXPECT_EQ(servers_after(R"({"mcpServers":{"good":{"command":"a"}}})", R"({"mcpServers":{"good":{"command":"b"}}})"),
             json::parse(R"({"mcpServers":{"good":{"command":"a"}}})"));
-  EXPECT_EQ(servers_after(R"({"projects":{"/p":{"mcpServers":{"one":1}}}})",
-                          R"({"projects":{"/p":{"mcpServers":{"two":2},"seen":true},"/q":{"mcpServers":{"three":3}}}})"),
-            json::parse(R"({"projects":{"/p":{"mcpServers":{"one":1},"seen":true},"/q":{}}})"));
+  EXPECT_EQ(
+      servers_after(R"({"projects":{"/p":{"mcpServers":{"one":1}}}})",
+                    R"({"projects":{"/p":{"mcpServers":{"two":2},"seen":true},"/q":{"mcpServers":{"three":3}}}})"),
+      json::parse(R"({"projects":{"/p":{"mcpServers":{"one":1},"seen":true},"/q":{}}})"));
 }
 
 TEST(HomeFilesTest, WhatIsNoJsonObjectDoesNotComeHome) {
