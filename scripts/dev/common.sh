@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Shared by the sub-commands: where builds and caches live, and small helpers.
 
-# Builds and downloads live outside the tree, so that a fresh clone profits from an older one.
+# Caches and downloads live outside the tree, so that a fresh clone profits from an older one.
 cache_root=${COFFERDAM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cofferdam}
-tree_id=$(printf '%s' "$root" | cksum | cut -d' ' -f1)
-export COFFERDAM_BUILD_ROOT=${COFFERDAM_BUILD_ROOT:-$cache_root/build-$tree_id}
+# A build lies in its tree, so that every path in a compiler command is relative and clones share the compiler cache.
+export COFFERDAM_BUILD_ROOT=${COFFERDAM_BUILD_ROOT:-$root/build}
 export CCACHE_DIR=${CCACHE_DIR:-$cache_root/ccache}
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-8G}
 export CCACHE_SLOPPINESS=pch_defines,time_macros
