@@ -85,4 +85,7 @@ echo "The commit made inside is in the repository; the host outside it is untouc
 if [ -x "$agent_demo" ] && [ -d "$agents/node_modules" ]; then
   title "A real agent, confined the same way"
   "$agent_demo" "$cofferdam"
+else
+  title "A real agent"
+  echo "Not shown: the agents are not installed here (with Node's npm, ./dev agents installs them, about 2 GB)."
 fi

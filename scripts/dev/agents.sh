@@ -25,3 +25,6 @@ install_agents() {
   rm -rf "$agents_root"
   mv "$staging" "$agents_root"
 }
+
+# dev agents: installs them.
+dev_agents() { install_agents; }

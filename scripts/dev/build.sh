@@ -17,7 +17,7 @@ dev_install() {
       *) die "install: unknown argument '$1'" ;;
     esac
   done
-  case "$prefix" in /*) ;; *) prefix=$PWD/$prefix ;; esac
+  case "$prefix" in /*) ;; *) prefix=$caller_directory/$prefix ;; esac
   build_preset release "${programs[@]}"
   local release elevate=()
   release=$(build_directory release)

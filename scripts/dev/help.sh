@@ -16,6 +16,7 @@ dev_help() {
   fuzz NAME [SECONDS]    one fuzzer (default a minute)
   lint                   format, layers, headers, banned calls, shell scripts, promises
   format                 rewrite the sources as lint wants them
+  agents                 install the real agents for their tests and the demo (about 2 GB, outside the tree)
   setup                  install what building and running needs
 TEXT
 }

@@ -1,6 +1,7 @@
 #include "base/strings.h"
 #include "cli/policy_options.h"
 #include "cli/verb.h"
+#include "control/outcome_file.h"
 
 namespace cofferdam::cli {
 namespace {
@@ -27,6 +28,8 @@ int run_run(const Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   auto resolved = policy_from_flags(arguments);
   if (!resolved) {
+    // An outcome of an earlier run must not be read as this one's.
+    if (arguments.has("outcome")) (void)control::prepare_outcome(std::string(arguments.value("outcome")));
     for (const Error& error : resolved.error()) report(invocation.console, error);
     return kExitUsage;
   }

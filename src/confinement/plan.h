@@ -131,8 +131,9 @@ struct ConfinementPlan {
   std::vector<PlannedLimit> limits;
   std::vector<PlannedVariable> environment;
 
-  std::string git_config_lock;     // watched: something tried to change the protected Git configuration
-  std::vector<std::string> notes;  // said once before the start
+  std::vector<std::string> restore_paths;  // changes below them belong to the result
+  std::string git_config_lock;             // watched: something tried to change the protected Git configuration
+  std::vector<std::string> notes;          // said once before the start
   std::string announcement;
 };
 

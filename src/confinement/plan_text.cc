@@ -120,10 +120,8 @@ void write_network(TextWriter& writer, const ConfinementPlan& plan) {
   writer.section("Network: " + std::string(to_string(plan.network)));
   if (plan.network == NetworkScope::kDeny) writer.row("nothing", "", "only the loopback of the sandbox");
   if (plan.network == NetworkScope::kOpen) writer.row("everything", "", "the host's network, loopback included");
-  for (const domain::NetworkRule& rule : plan.deny) writer.row("deny", printable(rule.text), "");
-  for (const domain::NetworkRule& rule : plan.allow) {
-    writer.row("allow", printable(rule.text), rule.trusted ? "control plane" : "");
-  }
+  for (const domain::NetworkRule& rule : plan.deny) writer.row("deny", printable(rule.text), printable(rule.origin));
+  for (const domain::NetworkRule& rule : plan.allow) writer.row("allow", printable(rule.text), printable(rule.origin));
   for (const Listener& listener : plan.listeners) {
     writer.row("listen", listener.address + ":" + std::to_string(listener.port),
                listener.payload == "proxy" ? "egress proxy" : "forwarded to the host's loopback");
@@ -222,6 +220,8 @@ std::string plan_as_text(const ConfinementPlan& plan) {
   for (const Placeholder& placeholder : plan.placeholders) {
     writer.row("placeholder", printable(placeholder.path), "made on the host for the run, then removed");
   }
+  for (const std::string& path : plan.restore_paths)
+    writer.row("result", printable(path), "its changes belong to the result");
   write_network(writer, plan);
   write_locks(writer, plan);
   writer.section("Limits");
@@ -234,6 +234,9 @@ std::string plan_as_text(const ConfinementPlan& plan) {
   for (const PlannedVariable& variable : plan.environment) {
     writer.row(printable(variable.name), printable(variable.value), variable.reason);
   }
+  if (!plan.notes.empty() || !plan.announcement.empty()) writer.section("Said before the start");
+  for (const std::string& note : plan.notes) writer.row(printable(note), "", "");
+  if (!plan.announcement.empty()) writer.row(printable(plan.announcement), "", "");
   return writer.take();
 }
 
@@ -258,7 +261,8 @@ std::string plan_as_json(const ConfinementPlan& plan) {
   const auto rules = [](const std::vector<domain::NetworkRule>& list) {
     json::array texts;
     for (const domain::NetworkRule& rule : list)
-      texts.push_back(json::object{{"rule", printable(rule.text)}, {"trusted", rule.trusted}});
+      texts.push_back(
+          json::object{{"rule", printable(rule.text)}, {"trusted", rule.trusted}, {"origin", printable(rule.origin)}});
     return texts;
   };
   json::array listeners;
@@ -303,6 +307,13 @@ std::string plan_as_json(const ConfinementPlan& plan) {
         {"name", printable(variable.name)}, {"value", printable(variable.value)}, {"reason", variable.reason}});
   }
   out["environment"] = std::move(environment);
+  json::array notes;
+  for (const std::string& note : plan.notes) notes.emplace_back(printable(note));
+  out["notes"] = std::move(notes);
+  out["announcement"] = printable(plan.announcement);
+  json::array restore;
+  for (const std::string& path : plan.restore_paths) restore.emplace_back(printable(path));
+  out["restore_paths"] = std::move(restore);
   return json::serialize(out) + "\n";
 }
 

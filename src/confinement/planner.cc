@@ -10,6 +10,7 @@
 #include "confinement/git_layout.h"
 #include "confinement/limits_plan.h"
 #include "confinement/mount_set.h"
+#include "confinement/network_plan.h"
 #include "confinement/protection.h"
 #include "confinement/system_layout.h"
 #include "confinement/trusted_program.h"
@@ -27,7 +28,6 @@ using domain::Policy;
 using Type = PathFact::Type;
 
 constexpr uid_t kInsideUidForRoot = 1000;
-constexpr std::uint16_t kFirstUnprivilegedPort = 1024;
 constexpr std::size_t kExcludeBytes = std::size_t{1} << 20;
 
 constexpr std::array<std::string_view, 16> kNeverAWorkspace = {"/bin",   "/boot", "/dev",       "/etc", "/home", "/lib",
@@ -56,6 +56,7 @@ class Planner {
     plan_.nested_sandboxes = policy.nested_sandboxes;
     plan_.seccomp.nested_sandboxes = policy.nested_sandboxes;
     plan_.announcement = policy.announcement;
+    plan_.restore_paths = policy.restore_paths;
     plan_.init = host.facts().init_program;
   }
 
@@ -78,6 +79,7 @@ class Planner {
     plan_.environment =
         plan_environment(host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
     add_listeners();
+    note_weak_limits();
     plan_landlock();
     plan_.mounts = std::move(mounts_).in_order();
     RETURN_IF_ERROR(record_identities());
@@ -90,7 +92,9 @@ class Planner {
   // Everything below refers to the real directory; a name that passes through links is a link inside, too.
   Status resolve_workspace() {
     const auto fact = host_.follow(policy_.workspace);
-    if (!fact) return Error(ErrorCode::kNotFound, "The workspace " + policy_.workspace + " does not exist");
+    if (!fact)
+      return Error(ErrorCode::kNotFound, "The workspace " + policy_.workspace + " does not exist")
+          .with_hint("Create it, or name another with --workspace.");
     if (fact->type != Type::kDirectory) {
       return Error(ErrorCode::kInvalidArgument, "The workspace " + policy_.workspace + " is not a directory");
     }
@@ -382,7 +386,8 @@ class Planner {
                                                       policy_.workspace + "\".");
       }
       if (!host_.inspect(target)) {
-        return Error(ErrorCode::kNotFound, "Sandbox path alias target \"" + alias.target + "\" does not exist.");
+        return Error(ErrorCode::kNotFound, "Sandbox path alias target \"" + alias.target + "\" does not exist.")
+            .with_hint("Create it in the workspace, or take the alias out of the policy.");
       }
       RETURN_IF_ERROR(check_no_planted_link(target, "alias " + alias.path));
       RETURN_IF_ERROR(check_alias_place(alias.path));
@@ -438,32 +443,16 @@ class Planner {
                            .closed = {home_, host_.real_path(home_).value_or(home_), plan_.workspace}});
   }
 
-  // Clients that honour NO_PROXY dial loopback directly, so each loopback port of a rule listens inside, too.
   void add_listeners() {
-    if (policy_.network != NetworkScope::kAllowlist) return;
-    plan_.listeners.push_back({.payload = "proxy", .address = "127.0.0.1", .port = kProxyPort, .required = true});
-    for (const domain::NetworkRule& rule : policy_.allow) {
-      const std::string host = loopback_host(rule);
-      if (host.empty() || !rule.port || *rule.port == kProxyPort) continue;
-      const std::string payload = "direct " + host + " " + std::to_string(*rule.port);
-      const bool can_bind = *rule.port >= kFirstUnprivilegedPort;
-      for (const char* address : {"127.0.0.1", "::1"}) {
-        const auto same = [&](const Listener& known) { return known.address == address && known.port == *rule.port; };
-        if (!can_bind || std::ranges::any_of(plan_.listeners, same)) continue;
-        plan_.listeners.push_back(
-            {.payload = payload, .address = address, .port = *rule.port, .required = address[0] == '1'});
-      }
-    }
+    NetworkPlan network = plan_network(policy_);
+    plan_.listeners = std::move(network.listeners);
+    std::ranges::move(network.notes, std::back_inserter(plan_.notes));
   }
 
-  static std::string loopback_host(const domain::NetworkRule& rule) {
-    using Target = domain::NetworkRule::Target;
-    if (rule.target == Target::kHost) return rule.host == "localhost" ? rule.host : "";
-    if (rule.target != Target::kAddresses) return "";
-    const domain::IpAddress& address = rule.addresses.network;
-    const bool single = rule.addresses.prefix_bits == (address.is_v6 ? 128 : 32);
-    const bool loopback = address.is_v6 ? address == domain::IpAddress::parse("::1") : address.bytes[0] == 127;
-    return single && loopback ? address.to_string() : "";
+  void note_weak_limits() {
+    for (const PlannedLimit& limit : plan_.limits) {
+      if (!limit.remark.empty()) plan_.notes.push_back("Limit \"" + limit.name + "\": " + limit.remark);
+    }
   }
 
   void plan_landlock() {

@@ -118,7 +118,8 @@ Result<std::vector<std::string>> read_decisions(const AuditQuery& query) {
       // A run that was swept while we read is no error; a run that was asked for and is not there is.
       if (query.run.empty() && file.error().code() == ErrorCode::kNotFound) continue;
       if (file.error().code() == ErrorCode::kNotFound || !runs) {
-        return Error(ErrorCode::kNotFound, "there is no record of a run \"" + query.run + "\" in " + path);
+        return Error(ErrorCode::kNotFound, "there is no record of a run \"" + query.run + "\" in " + path)
+            .with_hint("`cofferdam audit` without a run lists all of them.");
       }
       return std::move(file.error());
     }

@@ -179,7 +179,14 @@ Finding from_probe(std::string id, std::string title, const ProbeResult& result,
 std::vector<Finding> examine_host() {
   std::vector<Finding> findings = {kernel(), companions(), seccomp(), user_namespaces(), apparmor(), state_directory()};
   const auto host = confinement::LinuxHostView::create();
-  if (!host) return findings;
+  if (!host) {
+    findings.push_back({.id = "confined_run",
+                        .title = "A confined command",
+                        .state = State::kFailed,
+                        .detail = host.error().to_string(),
+                        .remedy = host.error().hint()});
+    return findings;
+  }
   std::string bubblewrap_path;
   findings.push_back(bubblewrap(*host, bubblewrap_path));
   findings.push_back(landlock(host->facts()));

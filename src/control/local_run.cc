@@ -216,9 +216,17 @@ class Watch {
 
   void start_failed(const SandboxEvent& event) {
     const bool missing = event.value == ENOENT || event.value == ENOTDIR;
-    const std::string why = missing ? "command not found in the sandbox" : std::strerror(event.value);
-    fail_to_start(missing ? Outcome::StartError::kNotFound : Outcome::StartError::kNotExecutable,
-                  {missing ? ErrorCode::kNotFound : ErrorCode::kPermissionDenied, printable(event.text) + ": " + why});
+    const std::string program = printable(event.text);
+    if (missing) {
+      fail_to_start(Outcome::StartError::kNotFound,
+                    Error(ErrorCode::kNotFound, program + ": command not found in the sandbox")
+                        .with_hint("Only the system's tools and the workspace are visible: show its directory with "
+                                   "--ro DIR, or look with `cofferdam explain`."));
+    } else {
+      fail_to_start(Outcome::StartError::kNotExecutable,
+                    Error(ErrorCode::kPermissionDenied, program + ": " + std::strerror(event.value))
+                        .with_hint("Make it executable (chmod +x), or name its interpreter: sh " + program));
+    }
   }
 
   void ended(const SandboxEvent& event) {
@@ -304,6 +312,14 @@ void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
   }
 }
 
+void tell_memory(const confinement::Cgroup& cgroup, Outcome& outcome, Messages& messages, RunReport& report) {
+  report.memory_limit_hit = cgroup.ran_out_of_memory();
+  if (!report.memory_limit_hit) return;
+  messages.note("The memory limit was reached: the kernel ended a process of the run. --memory raises it.");
+  const bool was_the_command = outcome.kind == Outcome::Kind::kSignalled && outcome.value == SIGKILL;
+  if (was_the_command) outcome.kind = Outcome::Kind::kOutOfMemory;
+}
+
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
 Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& facts, RunFolder& folder,
                           GitConfigWatch& git_watch, const LocalRunRequest& request, Messages& messages,
@@ -326,9 +342,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   ASSIGN_OR_RETURN(Sandbox sandbox,
                    start_sandbox(plan, home_files, terminal, egress ? egress->take_channel() : UniqueFd(), cgroup));
   Outcome outcome = Watch(sandbox, terminal, home_files, request, messages, signals).follow();
-  if (outcome.kind == Outcome::Kind::kSignalled && outcome.value == SIGKILL && cgroup.ran_out_of_memory()) {
-    outcome.kind = Outcome::Kind::kOutOfMemory;
-  }
+  tell_memory(cgroup, outcome, messages, report);
   if (egress) {
     ASSIGN_OR_RETURN(report.egress, egress->finish());
     tell_refusals(*report.egress, run_id, messages);
@@ -356,6 +370,10 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
 
 Outcome run_local(const LocalRunRequest& request, Messages& messages) {
   RunReport report;
+  if (!request.outcome_file.empty()) {
+    if (const Status ready = prepare_outcome(request.outcome_file); !ready)
+      return setup_failed(ready.error(), messages);
+  }
   auto outcome = plan_and_carry_out(request, messages, report);
   report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
   if (request.outcome_file.empty()) return report.outcome;

@@ -1,5 +1,7 @@
 #include "control/outcome_file.h"
 
+#include <unistd.h>
+
 #include <boost/json.hpp>
 
 #include "confinement/plan_text.h"
@@ -56,8 +58,17 @@ std::string outcome_json(const RunReport& report) {
     limits.push_back(std::move(entry));
   }
   out["limits"] = std::move(limits);
+  out["memory_limit_hit"] = report.memory_limit_hit;
   out["network"] = report.egress ? json::parse(egress::to_json(*report.egress)) : json::value(nullptr);
   return json::serialize(out) + "\n";
+}
+
+Status prepare_outcome(const std::string& path) {
+  const Status made = system::replace_file(path, "", 0644);
+  if (made && ::unlink(path.c_str()) == 0) return {};
+  return Error(ErrorCode::kInvalidArgument, "The outcome cannot be written to " + path + ": " +
+                                                (made ? "it cannot be replaced" : made.error().message()))
+      .with_hint("Name a file in a directory that you may write.");
 }
 
 Status write_outcome(const std::string& path, const RunReport& report) {

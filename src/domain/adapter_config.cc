@@ -229,6 +229,7 @@ Result<NetworkRule> parse_allowlist_entry(std::string_view text, std::size_t ind
   auto rule = parse_network_rule(rule_text(*url, port));
   if (!rule) return invalid(form).with_hint(rule.error().message());
   rule->text = entry;
+  rule->origin = label;
   return std::move(*rule);
 }
 
@@ -238,6 +239,7 @@ std::optional<NetworkRule> trusted_rule(std::string_view text) {
   auto rule = parse_network_rule(rule_text(*url, url->port.value_or(url->default_port())));
   if (!rule) return std::nullopt;
   rule->trusted = true;
+  rule->origin = "networkTrustedUrls";
   rule->text = trimmed(text);
   return std::move(*rule);
 }

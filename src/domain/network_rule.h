@@ -57,6 +57,7 @@ struct NetworkRule {
   bool raw = false;
   bool trusted = false;  // a control-plane URL: its name may resolve to a private address
   std::string text;      // as written, for messages and logs
+  std::string origin;    // who asked for it: "--allow", "profile claude_local"; empty when nobody said
 
   bool operator==(const NetworkRule&) const = default;
 };

@@ -105,6 +105,7 @@ Status apply_network(PolicySettings& settings, std::string_view text, const Sett
 template <auto Member>
 Status apply_rule(PolicySettings& settings, std::string_view text, const SettingSource& source) {
   ASSIGN_OR_RETURN(NetworkRule rule, in_context(parse_network_rule(text), source.where));
+  rule.origin = source.where;
   (settings.*Member).push_back({std::move(rule), source.where});
   return {};
 }

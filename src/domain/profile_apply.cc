@@ -55,6 +55,7 @@ Result<std::vector<NetworkRule>> host_rules(const Profile& profile) {
   std::vector<NetworkRule> rules;
   for (const std::string_view host : profile.hosts) {
     ASSIGN_OR_RETURN(NetworkRule rule, in_context(parse_network_rule(host), origin_of(profile)));
+    rule.origin = origin_of(profile);
     rules.push_back(std::move(rule));
   }
   return rules;

@@ -230,10 +230,10 @@ err_is_empty() { [ ! -s "$scratch/err" ] || { cat "$scratch/err"; fail "--quiet 
 test_open_scopes_say_so_once() {
   RUN_FLAGS=(--network open)
   run 0 true
-  text_is lines "$(grep -c . "$scratch/err")" 1
+  text_is lines "$(grep -c 'network' "$scratch/err")" 1
   RUN_FLAGS=(--filesystem host)
   run 0 true
-  text_is lines "$(grep -c . "$scratch/err")" 1
+  text_is lines "$(grep -c 'file system' "$scratch/err")" 1
 }
 
 test_time_limit_gives_the_trap_its_turn() {

@@ -172,16 +172,15 @@ TEST(Planner, LoopbackRulesGetListeners) {
   const FakeHost host;
   Policy policy = policy_for();
   policy.network = domain::NetworkScope::kAllowlist;
-  domain::NetworkRule rule;
-  rule.target = domain::NetworkRule::Target::kHost;
-  rule.host = "localhost";
-  rule.port = 8080;
-  policy.allow = {rule};
+  for (const char* text : {"localhost:8080", "127.0.0.1:80", "example.com:9000"}) {
+    policy.allow.push_back(*domain::parse_network_rule(text));
+  }
   const ConfinementPlan plan = planned(policy, host);
   ASSERT_EQ(plan.listeners.size(), 3U);
   EXPECT_EQ(plan.listeners[0].port, kProxyPort);
-  EXPECT_EQ(plan.listeners[1].payload, "direct localhost 8080");
+  EXPECT_EQ(plan.listeners[1].payload, "direct 127.0.0.1 8080");
   EXPECT_FALSE(plan.listeners[2].required);
+  EXPECT_THAT(plan.notes, testing::Contains(testing::HasSubstr("Port 80 "))) << "nothing below 1024 can listen inside";
 }
 
 }  // namespace
