@@ -49,13 +49,21 @@ test_preset() {
   run_ctest "$@"
 }
 
+# Only what has threads or shares processes: the rest is the same code in one thread.
+test_threads() {
+  build_preset tsan unit_async unit_system unit_egress
+  run_ctest tsan -R '^unit\.(async|system|egress)\.'
+}
+
 test_everything() {
   local fuzzer
   install_agents || true
   say "dev: tests"
   test_preset dev
-  say "dev: tests of the sanitizer build"
+  say "dev: tests of the address and undefined behaviour sanitizer build"
   test_preset asan -L 'unit|functional'
+  say "dev: tests of the thread sanitizer build"
+  test_threads
   for fuzzer in $(fuzzers); do step "fuzz $fuzzer" dev_fuzz "$fuzzer" 60; done
   step lint dev_lint
 }
@@ -65,7 +73,8 @@ dev_test() {
   install_packages "${test_packages[@]}"
   case "${1:-}" in
     --all) test_everything ;;
-    --asan | --tsan) test_preset "${1#--}" -L 'unit|functional' ;;
+    --asan) test_preset asan -L 'unit|functional' ;;
+    --tsan) test_threads ;;
     --*) die "test: unknown argument '$1'" ;;
     '') test_preset dev -LE agents ;;
     *) test_preset dev -R "$1" ;;

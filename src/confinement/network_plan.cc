@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint16_t kFirstUnprivilegedPort = 1024;
 
 std::string cannot_listen(const std::string& port) {
-  return "Port " + port + " of the loopback is allowed, but nothing below 1024 can listen inside: reach it through the "
+  return "Port " + port +
+         " of the loopback is allowed, but nothing below 1024 can listen inside: reach it through the "
          "proxy, for which the client must not exempt loopback (--env NO_PROXY= --env no_proxy=)";
 }
 
