@@ -151,10 +151,9 @@ TEST(AdapterPolicyTest, ARelativeWritableExtraPathIsRefused) {
   config.workspace_scope = true;
   config.extra_paths = {{.path = "/work/project/a", .access = Access::kReadWrite, .origin = ""},
                         {.path = "cache", .access = Access::kReadWrite, .origin = ""}};
-  const auto built = build_adapter_policy(config, Input().options, {.current_directory = "/work/project",
-                                                                    .home = "/home/me",
-                                                                    .is_root = false,
-                                                                    .environment = {}});
+  const auto built = build_adapter_policy(
+      config, Input().options,
+      {.current_directory = "/work/project", .home = "/home/me", .is_root = false, .environment = {}});
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().message(), "Sandbox extraPaths[1].path must be an absolute path.");
 }
