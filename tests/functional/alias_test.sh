@@ -44,20 +44,24 @@ while time.time() < end:
     except OSError:
         pass
 ' "$ws" "$scratch/outside"
-  local index code started=0
+  local index code started=0 refused=0
   for index in $(seq 1 60); do
     code=0
     "$cofferdam" run --alias /app=part -- sh -c 'cat /app/canary; echo pwned > /app/pwned' >"$scratch/out" 2>"$scratch/err" || code=$?
-    [ "$code" != 0 ] || started=$((started + 1))
+    if [ "$code" = 0 ]; then started=$((started + 1)); else refused=$((refused + 1)); fi
     out_lacks canary-text
     [ ! -e "$scratch/outside/pwned" ] || fail "written outside, attempt $index"
   done
   kill "${servers[0]}"
   wait "${servers[0]}" 2>/dev/null || true
+  # Both sides of the race were met.
+  [ "$started" -gt 0 ] || fail "no run started"
+  [ "$refused" -gt 0 ] || fail "no run met the link"
 }
 
 test_g03_grant_swapped_during_the_start() {
   mkdir part
+  echo own-text >part/own
   need_python
   serve swapper /usr/bin/python3 -c '
 import os, sys, time
@@ -71,13 +75,28 @@ while time.time() < end:
     except OSError:
         pass
 ' "$ws" "$scratch/outside"
-  local index
+  local index seen=0 refused=0
   for index in $(seq 1 60); do
-    "$cofferdam" run --ro part -- sh -c 'cat part/canary link/canary real-part/canary' >"$scratch/out" 2>"$scratch/err" || true
+    "$cofferdam" run --ro part -- sh -c 'cat part/* link/* real-part/*' >"$scratch/out" 2>"$scratch/err" || true
     out_lacks canary-text
+    if grep -q own-text "$scratch/out"; then seen=$((seen + 1)); fi
+    if grep -q cofferdam: "$scratch/err"; then refused=$((refused + 1)); fi
   done
   kill "${servers[0]}"
   wait "${servers[0]}" 2>/dev/null || true
+  # The reading works where it may, and the link was met.
+  [ "$seen" -gt 0 ] || fail "no run showed the granted directory"
+  [ "$refused" -gt 0 ] || fail "no run met the link"
+  rm -rf part link real-part
+  ln -s "$scratch/outside" part
+  text_is "the link outside" "$(cat part/canary)" canary-text
+}
+
+test_alias_target_that_does_not_exist() {
+  RUN_FLAGS=(--alias /app=absent)
+  run 125 touch started
+  err_has "Sandbox path alias target \"$ws/absent\" does not exist."
+  [ ! -e started ] || fail "the command ran"
 }
 
 test_alias_places_are_checked() {

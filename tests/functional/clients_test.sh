@@ -60,14 +60,14 @@ test_git_over_ssh() {
   local sshd=${COFFERDAM_TEST_SSHD:-/usr/sbin/sshd}
   [ -x "$sshd" ] || skip "openssh-server is not installed"
   inside ssh
-  ! is_root || skip "the server of this test runs as the ordinary user"
+  ! is_root || mkdir -p /run/sshd  # where a server of root gives up its rights
   local port
   port=$(free_port)
   ssh-keygen -q -t ed25519 -N '' -f "$scratch/host_key"
   ssh-keygen -q -t ed25519 -N '' -f "$ws/key"
   cp "$ws/key.pub" "$scratch/authorized"
   serve sshd "$sshd" -D -e -f /dev/null -p "$port" -o ListenAddress=127.0.0.2 -h "$scratch/host_key" \
-    -o "AuthorizedKeysFile=$scratch/authorized" -o StrictModes=no -o UsePAM=no -o PidFile=none
+    -o "AuthorizedKeysFile=$scratch/authorized" -o StrictModes=no -o UsePAM=no -o PermitRootLogin=yes -o PidFile=none
   wait_for 5 bash -c "exec 3<>/dev/tcp/127.0.0.2/$port"
   RUN_FLAGS=(--allow "127.0.0.2:$port")
   git clone -q --bare "$ws" "$scratch/repo.git"
@@ -96,7 +96,7 @@ test_python_urllib_and_pip() {
   run 0 /usr/bin/python3 -c "import urllib.request as r; print(r.urlopen('http://$far:$port/page').read().decode().strip())"
   out_is hello-from-server
   audited "$far"
-  /usr/bin/python3 -m pip --version >/dev/null 2>&1 || return 0
+  /usr/bin/python3 -m pip --version >/dev/null 2>&1 || skip "urllib passed; python3-pip is not installed"
   mkdir -p "$scratch/www/simple/cofferdam-sample" "$scratch/pkg"
   /usr/bin/python3 - "$scratch/www/simple/cofferdam-sample" <<'PYTHON'
 import sys, zipfile
@@ -115,21 +115,22 @@ PYTHON
 }
 
 test_node_fetch() {
-  inside node
+  local node=${COFFERDAM_TEST_NODE:-} get="fetch(process.argv[1]).then(r => r.text()).then(t => console.log(t.trim()))"
+  [ -n "$node" ] || { inside node; node=/usr/bin/node; }
   served
-  local major
-  major=$(node -p 'process.versions.node.split(".")[0]')
-  run 0 node -e "fetch('http://localhost:$port/page').then(r => r.text()).then(t => console.log(t.trim()))"
+  RUN_FLAGS+=(--ro "$node")
+  run 0 "$node" -e "$get" "http://localhost:$port/page"
   out_is hello-from-server
-  [ "$major" -ge 24 ] || skip "Node.js $major has no NODE_USE_ENV_PROXY"
-  run 0 node -e "fetch('http://$far:$port/page').then(r => r.text()).then(t => console.log(t.trim()))"
+  # Since 22.21 and 24.
+  "$node" -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a >= 24 || (a == 22 && b >= 21) ? 0 : 1)' ||
+    skip "Node.js $("$node" --version) has no NODE_USE_ENV_PROXY; localhost passed"
+  run 0 "$node" -e "$get" "http://$far:$port/page"
   out_is hello-from-server
   audited "$far"
 }
 
-test_npm() {
-  inside npm node
-  served
+# The package cofferdam-sample in the registry of `served`.
+npm_registry() {
   mkdir -p "$scratch/pack/package"
   echo '{"name":"cofferdam-sample","version":"1.0.0"}' >"$scratch/pack/package/package.json"
   tar -C "$scratch/pack" -czf "$scratch/www/sample.tgz" package
@@ -139,25 +140,77 @@ test_npm() {
 {"name":"cofferdam-sample","dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"name":"cofferdam-sample",
 "version":"1.0.0","dist":{"tarball":"http://$far:$port/sample.tgz","integrity":"sha512-$sum"}}}}
 JSON
+}
+
+test_npm() {
+  inside npm node
+  served
+  npm_registry
   run 0 npm install --silent --no-audit --no-fund --no-update-notifier --registry "http://$far:$port/" cofferdam-sample
   [ -e node_modules/cofferdam-sample/package.json ] || fail "nothing was installed"
   audited "$far"
 }
 
-test_cargo() {
-  local cargo
-  cargo=$(command -v cargo) || skip "cargo is not installed"
-  case "$cargo" in /usr/*) ;; *) skip "cargo lies in somebody's home directory: $cargo" ;; esac
+test_yarn() {
+  [ -n "$COFFERDAM_TEST_YARN" ] || skip "yarn could not be fetched from the registry"
+  inside node
   served
-  mkdir -p "$scratch/www/index"
+  npm_registry
+  RUN_FLAGS+=(--ro "$COFFERDAM_TEST_YARN")
+  echo '{"name":"x","version":"1.0.0","license":"MIT"}' >package.json
+  run 0 node "$COFFERDAM_TEST_YARN/bin/yarn.js" add --silent --no-progress --registry "http://$far:$port/" cofferdam-sample
+  [ -e node_modules/cofferdam-sample/package.json ] || fail "nothing was installed"
+  audited "$far"
+}
+
+# A crate of a sparse registry, through to the lock file and the download.
+test_cargo() {
+  local cargo=$COFFERDAM_TEST_CARGO
+  [ -n "$cargo" ] || skip "cargo is not installed"
+  served
+  mkdir -p "$scratch/www/index/sa/mp" "$scratch/www/crates/sample/1.0.0" "$scratch/crate/sample-1.0.0/src" src .cargo
+  printf '[package]\nname="sample"\nversion="1.0.0"\nedition="2021"\n' >"$scratch/crate/sample-1.0.0/Cargo.toml"
+  touch "$scratch/crate/sample-1.0.0/src/lib.rs"
+  tar -C "$scratch/crate" -czf "$scratch/www/crates/sample/1.0.0/download" sample-1.0.0
   echo "{\"dl\":\"http://$far:$port/crates\"}" >"$scratch/www/index/config.json"
-  mkdir -p src
-  printf '[package]\nname="x"\nversion="0.1.0"\nedition="2021"\n[dependencies]\nabsent = {version="1", registry="local"}\n' >Cargo.toml
-  mkdir -p .cargo
+  printf '{"name":"sample","vers":"1.0.0","deps":[],"features":{},"yanked":false,"cksum":"%s"}\n' \
+    "$(sha256sum "$scratch/www/crates/sample/1.0.0/download" | cut -d' ' -f1)" >"$scratch/www/index/sa/mp/sample"
+  printf '[package]\nname="x"\nversion="0.1.0"\nedition="2021"\n[dependencies]\nsample = {version="1", registry="local"}\n' >Cargo.toml
   printf '[registries.local]\nindex = "sparse+http://%s:%s/index/"\n' "$far" "$port" >.cargo/config.toml
   echo 'fn main() {}' >src/main.rs
-  run 101 cargo generate-lockfile
+  RUN_FLAGS+=(--ro "$cargo")
+  run 0 "$cargo" generate-lockfile
+  grep -q 'name = "sample"' Cargo.lock || fail "no lock file"
   audited "$far"
+}
+
+test_grpc() {
+  [ -n "$COFFERDAM_TEST_GRPC" ] || skip "grpcio could not be fetched from PyPI"
+  inside python3
+  export PYTHONPATH=$COFFERDAM_TEST_GRPC
+  local port
+  port=$(free_port)
+  serve grpc /usr/bin/python3 -c '
+import grpc, sys
+from concurrent import futures
+class Handler(grpc.GenericRpcHandler):
+    def service(self, details):
+        return grpc.unary_unary_rpc_method_handler(lambda request, context: b"answer to " + request)
+server = grpc.server(futures.ThreadPoolExecutor(2), handlers=(Handler(),))
+server.add_insecure_port("127.0.0.2:" + sys.argv[1])
+server.start()
+server.wait_for_termination()' "$port"
+  wait_for 20 bash -c "exec 3<>/dev/tcp/127.0.0.2/$port"
+  cat >call.py <<'PYTHON'
+import grpc, sys
+call = grpc.insecure_channel(sys.argv[1]).unary_unary("/sample.Service/Call")
+print(call(b"question", timeout=20).decode())
+PYTHON
+  RUN_FLAGS=(--allow "127.0.0.2:$port" --env PYTHONPATH --ro "$COFFERDAM_TEST_GRPC")
+  run 0 /usr/bin/python3 call.py "127.0.0.2:$port"
+  out_is 'answer to question'
+  audited 127.0.0.2
+  run 1 /usr/bin/python3 call.py "127.0.0.3:$port"
 }
 
 test_java() {
@@ -178,7 +231,29 @@ JAVA
   audited "$far"
 }
 
+# Go's own client fetches a module; it never asks a proxy for 127.0.0.0/8.
 test_go() {
-  [ -x /usr/bin/go ] || skip "go is not below /usr/bin"
+  local go module=$scratch/www/example.invalid/sample/@v
+  for go in /usr/bin/go /usr/local/go/bin/go; do [ ! -x "$go" ] || break; done
+  [ -x "$go" ] || skip "go is neither /usr/bin/go nor below /usr/local/go"
+  need_python
   served
+  far=$(hostname -I | cut -d' ' -f1)
+  [ -n "$far" ] || skip "this machine has no address beside loopback"
+  mkdir -p "$module"
+  echo '{"Version":"v1.0.0"}' >"$module/v1.0.0.info"
+  echo 'module example.invalid/sample' >"$module/v1.0.0.mod"
+  /usr/bin/python3 - "$module/v1.0.0.zip" <<'PYTHON'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as z:
+    z.writestr("example.invalid/sample@v1.0.0/go.mod", "module example.invalid/sample\n")
+    z.writestr("example.invalid/sample@v1.0.0/sample.go", "package sample\n")
+PYTHON
+  printf 'module x\n\ngo 1.20\n\nrequire example.invalid/sample v1.0.0\n' >go.mod
+  RUN_FLAGS=(--allow "$far:$port" --env "GOPROXY=http://$far:$port" --env GOSUMDB=off --env GOTOOLCHAIN=local
+    --env "GOMODCACHE=$ws/modules" --env GOFLAGS=-modcacherw)
+  [ ! -d /usr/local/go ] || RUN_FLAGS+=(--ro /usr/local/go)
+  run 0 "$go" mod download example.invalid/sample
+  [ -e modules/example.invalid/sample@v1.0.0/sample.go ] || fail "nothing was downloaded"
+  audited "$far"
 }

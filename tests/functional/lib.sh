@@ -80,6 +80,12 @@ http_server() {
   wait_for 10 bash -c "exec 3<>/dev/tcp/127.0.0.1/$1"
 }
 
+# A directory of this test that lies neither in the workspace nor below /tmp: $elsewhere.
+make_elsewhere() {
+  elsewhere=$(mktemp -d "$(getent passwd "$(id -u)" | cut -d: -f6)/.cofferdam-test.XXXXXX")
+  echo outside-text >"$elsewhere/readable"
+}
+
 make_repository() {
   git init -q -b main "$1"
   git -C "$1" config user.name Test
@@ -118,7 +124,7 @@ clean_up() {
   local server
   for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; done
   chmod -R u+rwX "$scratch" 2>/dev/null || true
-  rm -rf "$scratch"
+  rm -rf "$scratch" ${elsewhere:+"$elsewhere"}
 }
 
 main() {

@@ -172,9 +172,74 @@ test_network_open_reaches_the_host() {
 }
 
 test_network_scope_alone_leaves_the_file_system() {
-  RUN_FLAGS=(--filesystem host)
-  run 0 cat "$(readlink -f /etc/hostname)"
-  echo x >"$HOME/readable"
-  chmod 644 "$HOME/readable"
+  make_elsewhere
+  RUN_FLAGS=(--filesystem host --network deny)
+  run 0 sh -c "cat $elsewhere/readable && echo written > $elsewhere/made && cat /etc/hostname"
+  out_has outside-text
+  out_has "$(cat /etc/hostname)"
+  text_is "what was written" "$(cat "$elsewhere/made")" written
+  # The same two attempts with the file-system scope.
+  RUN_FLAGS=()
+  run 1 cat "$elsewhere/readable"
+  run 2 sh -c "echo written > $elsewhere/more"
+}
+
+test_allowlist_sets_the_proxy_variables() {
+  local name
+  RUN_FLAGS=(--allow localhost:39994)
+  run 0 env
+  for name in HTTP_PROXY HTTPS_PROXY http_proxy https_proxy; do
+    grep -qx "$name=http://127.0.0.1:31337" "$scratch/out" || fail "$name: $(grep -i "^$name=" "$scratch/out")"
+  done
+}
+
+test_deny_empties_no_proxy() {
+  local name
+  export NO_PROXY=example.com no_proxy=example.com HTTP_PROXY=http://proxy.example:1 all_proxy=http://proxy.example:1
+  RUN_FLAGS=(--env NO_PROXY --env no_proxy --env HTTP_PROXY --env all_proxy)
+  run 0 env
+  for name in NO_PROXY no_proxy; do grep -qx "$name=" "$scratch/out" || fail "$name is not set and empty"; done
+  ! grep -Eiq '^(https?|all)_proxy=' "$scratch/out" || fail "$(grep -i _proxy "$scratch/out")"
+}
+
+# An operator's proxy: a name that only it can resolve, and its password.
+test_upstream_proxy_carries_what_is_allowed() {
+  served
   need_python
+  local upstream
+  upstream=$(free_port)
+  serve upstream /usr/bin/python3 -u -c '
+import socket, sys, threading
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+def copy(source, sink):
+    while data := source.recv(65536): sink.sendall(data)
+    sink.shutdown(socket.SHUT_WR)
+def serve(client):
+    head = b""
+    while b"\r\n\r\n" not in head:
+        data = client.recv(65536)
+        if not data: return
+        head += data
+    lines = head.decode().split("\r\n")
+    print(lines[0], *(l for l in lines if l.lower().startswith("proxy-authorization")))
+    server = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
+    client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+    threading.Thread(target=copy, args=(server, client)).start()
+    copy(client, server)
+while True: threading.Thread(target=serve, args=(listener.accept()[0],)).start()
+' "$upstream" "$port"
+  wait_for 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$upstream"
+  export COFFERDAM_UPSTREAM_PROXY="http://operator:word@127.0.0.1:$upstream"
+  RUN_FLAGS=(--allow "behind.invalid:$port")
+  run 0 curl -sS -p "http://behind.invalid:$port/page"
+  out_is hello-from-server
+  grep -q "CONNECT behind.invalid:$port .*Basic b3BlcmF0b3I6d29yZA==" "$scratch/upstream.out" ||
+    fail "the upstream proxy saw: $(cat "$scratch/upstream.out")"
+  run 0 curl -sS "http://behind.invalid:$port/page"
+  out_is hello-from-server
+  # What no rule allows is refused here and never asked there; the command does not see the password.
+  run 56 curl -sS -p "http://other.invalid:$port/page"
+  ! grep -q other.invalid "$scratch/upstream.out" || fail "a refused name reached the upstream proxy"
+  run 0 env
+  out_lacks operator
 }

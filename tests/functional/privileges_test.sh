@@ -174,3 +174,44 @@ test_core_dumps_are_off_and_host_name_is_hidden() {
   run 0 sh -c 'ulimit -c; uname -n'
   out_is "$(printf '0\ncofferdam')"
 }
+
+# A segment of shared memory made outside is not there inside (L14).
+test_processes_ipc_and_host_name_are_private() {
+  local id kind
+  need ipcmk
+  id=$(ipcmk -M 4096 | grep -o '[0-9]*$')
+  if ! ipcs -m | grep -qw "$id" || [ "$(wc -l </proc/sysvipc/shm)" -lt 2 ]; then fail "the test's own segment is missing"; fi
+  local code=0
+  (
+    run 0 ipcs -m
+    grep -q . "$scratch/out" || fail "ipcs said nothing"
+    ! grep -qE '^0x' "$scratch/out" || fail "segments inside: $(cat "$scratch/out")"
+    run 0 sh -c 'wc -l </proc/sysvipc/shm'
+    out_is 1
+    RUN_FLAGS=(--filesystem host --network open)
+    run 0 sh -c 'wc -l </proc/sysvipc/shm'
+    out_is 1
+    for kind in ipc pid uts; do
+      run 0 readlink "/proc/self/ns/$kind"
+      [ "$(cat "$scratch/out")" != "$(readlink "/proc/self/ns/$kind")" ] || fail "the host's $kind namespace"
+    done
+  ) || code=$?
+  ipcrm -m "$id"
+  [ "$code" = 0 ] || exit "$code"
+}
+
+# Landlock is a lock of its own: the root's tmpfs would take the writes, as it does without that lock.
+test_landlock_is_a_second_lock_on_files() {
+  local abi
+  abi=$("$cofferdam" explain -o json -- true | jq .locks.landlock.abi)
+  [ "$abi" -gt 0 ] || skip "this kernel has no Landlock"
+  run 0 sh -c 'for at in / /etc; do LC_ALL=C mkdir $at/made 2>&1 && echo MADE; (LC_ALL=C : >$at/file) 2>&1 && echo MADE; done; true'
+  out_lacks MADE
+  out_lacks Read-only
+  text_is "refusals by Landlock" "$(grep -c 'Permission denied' "$scratch/out")" 4
+  expect 0 "$cofferdam" explain -o json -- true
+  jq -e --arg ws "$ws" '.locks.landlock.rules | any(.path == $ws)' "$scratch/out" >/dev/null || fail "no rule for the workspace"
+  RUN_FLAGS=(--nested on)
+  run 0 sh -c 'awk "\$5 == \"/\" {print \$6}" /proc/self/mountinfo; mkdir /made /etc/made && echo MADE'
+  out_has MADE
+}

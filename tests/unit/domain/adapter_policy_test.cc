@@ -145,6 +145,19 @@ TEST(AdapterPolicyTest, ARestorePathCoversWhatIsBelowIt) {
   EXPECT_THAT(policy_of(restored("/var/cache/")).policy.restore_paths, ElementsAre("/var/cache"));
 }
 
+// A program that fills the structure itself passes by the parser's own check.
+TEST(AdapterPolicyTest, ARelativeWritableExtraPathIsRefused) {
+  AdapterConfig config;
+  config.workspace_scope = true;
+  config.extra_paths = {{.path = "/work/project/a", .access = Access::kReadWrite, .origin = ""},
+                        {.path = "cache", .access = Access::kReadWrite, .origin = ""}};
+  const auto built = build_adapter_policy(
+      config, Input().options,
+      {.current_directory = "/work/project", .home = "/home/me", .is_root = false, .environment = {}});
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().message(), "Sandbox extraPaths[1].path must be an absolute path.");
+}
+
 TEST(AdapterPolicyTest, OtherExtraPathsNeedNone) {
   EXPECT_EQ(error_of({.json = R"({"filesystemScope":"workspace","filesystemExtraPaths":["/opt/toolchains"]})"}),
             "no error");

@@ -1,0 +1,54 @@
+# What a run leaves on the host beside its work: the agent's own file in HOME, and the record of decisions.
+
+# The agent's ~/.claude.json is a copy inside and comes home at the end.
+test_file_of_the_home_comes_back() {
+  echo '{"before":1}' >"$HOME/.claude.json"
+  RUN_FLAGS=(--profile claude_local)
+  run 0 sh -c 'cat "$HOME/.claude.json"; echo "{\"inside\":1}" >"$HOME/.claude.json"'
+  out_has before
+  text_is "the host's file" "$(jq -c . "$HOME/.claude.json")" '{"inside":1}'
+}
+
+test_file_of_the_home_changed_on_the_host_meanwhile() {
+  echo '{"before":1}' >"$HOME/.claude.json"
+  "$cofferdam" run --profile claude_local -- sh -c 'echo "{\"inside\":1}" >"$HOME/.claude.json"; touch started
+    while [ ! -e go ]; do sleep 0.05; done' >"$scratch/out" 2>"$scratch/err" &
+  local run_pid=$! code=0
+  wait_for 10 test -e started
+  text_is "the host's file during the run" "$(cat "$HOME/.claude.json")" '{"before":1}'
+  echo '{"host":1}' >"$HOME/.claude.json"
+  touch go
+  wait "$run_pid" || code=$?
+  text_is "exit code" "$code" 0
+  text_is "the host's file" "$(cat "$HOME/.claude.json")" '{"host":1}'
+  err_has "$HOME/.claude.json was changed on the host during the run"
+}
+
+# finished NAME AGE: the record of a finished run.
+finished() {
+  mkdir -p -m 700 "$COFFERDAM_STATE_DIR" "$COFFERDAM_STATE_DIR/runs" "$COFFERDAM_STATE_DIR/active" "$COFFERDAM_STATE_DIR/runs/$1"
+  echo '{}' >"$COFFERDAM_STATE_DIR/runs/$1/egress.jsonl"
+  touch -d "$2" "$COFFERDAM_STATE_DIR/runs/$1"
+}
+
+test_decisions_are_kept_for_30_days() {
+  finished 01aaaaaaaaaaaaaaaaaa '31 days ago'
+  finished 01bbbbbbbbbbbbbbbbbb '29 days ago'
+  run 0 true
+  text_is "runs kept" "$(ls "$COFFERDAM_STATE_DIR/runs")" 01bbbbbbbbbbbbbbbbbb
+}
+
+test_decisions_of_500_runs_are_kept() {
+  local index
+  for index in $(seq 1001 1503); do finished "01aaaaaaaaaaaaaaa$index" now; done
+  run 0 true
+  text_is "runs kept" "$(ls "$COFFERDAM_STATE_DIR/runs" | wc -l)" 500
+  text_is "oldest kept" "$(ls "$COFFERDAM_STATE_DIR/runs" | head -1)" 01aaaaaaaaaaaaaaa1004
+  # Looked at once an hour.
+  finished 00aaaaaaaaaaaaaaaaaa now
+  run 0 true
+  [ -d "$COFFERDAM_STATE_DIR/runs/00aaaaaaaaaaaaaaaaaa" ] || fail "trimmed again within the hour"
+  touch -d '2 hours ago' "$COFFERDAM_STATE_DIR/trimmed"
+  run 0 true
+  [ ! -d "$COFFERDAM_STATE_DIR/runs/00aaaaaaaaaaaaaaaaaa" ] || fail "not trimmed after the hour"
+}
