@@ -57,6 +57,10 @@ constexpr std::array kCodexGuarded = {
 };
 constexpr std::array kCodexDirectories = {HomeDirectory{".codex", "CODEX_HOME", kCodexGuarded}};
 
+// The environment has no switch for these. The user's own settings win over them.
+constexpr std::array kCodexSystem = {
+    Profile::SystemFile{"/etc/codex/config.toml", "check_for_update_on_startup = false\n\n[analytics]\nenabled = false\n"}};
+
 // Gemini ------------------------------------------------------------------------------------------------------------
 constexpr std::array kGeminiHosts = {Words{"generativelanguage.googleapis.com"}, Words{"oauth2.googleapis.com"},
                                      Words{"sts.googleapis.com"}};
@@ -70,6 +74,10 @@ constexpr std::array kGeminiGuarded = {
     Guarded{"skills", true},        Guarded{"agents", true}, Guarded{"policies", true},
 };
 constexpr std::array kGeminiDirectories = {HomeDirectory{".gemini", "GEMINI_CLI_HOME", kGeminiGuarded, ".gemini"}};
+
+constexpr std::array kGeminiSystem = {Profile::SystemFile{
+    "/etc/gemini-cli/system-defaults.json",
+    "{\"privacy\":{\"usageStatisticsEnabled\":false},\"general\":{\"enableAutoUpdate\":false}}\n"}};
 
 // Cursor ------------------------------------------------------------------------------------------------------------
 constexpr std::array kCursorHosts = {Words{"api.anthropic.com"}, Words{"api.openai.com"}, Words{"cursor.com"},
@@ -134,6 +142,7 @@ constexpr std::array kProfiles = {
             .set = {},
             .directories = kCodexDirectories,
             .copied_files = {},
+            .system_files = kCodexSystem,
             .nested_sandboxes = true},
     Profile{.name = "gemini_local",
             .title = "Gemini",
@@ -142,7 +151,8 @@ constexpr std::array kProfiles = {
             .ca_variables = kNodeCa,
             .set = kGeminiSet,
             .directories = kGeminiDirectories,
-            .copied_files = {}},
+            .copied_files = {},
+            .system_files = kGeminiSystem},
     Profile{.name = "cursor_local",
             .title = "Cursor",
             .hosts = kCursorHosts,
