@@ -105,7 +105,8 @@ BubblewrapArguments bubblewrap_arguments(const ConfinementPlan& plan, const std:
   for (const Mount& mount : plan.mounts) builder.add_mount(mount);
   for (std::size_t index = 0; index < plan.home_files.size(); ++index) {
     if (home_files[index].empty()) continue;
-    builder.add("--perms", "0600", "--file", builder.data(home_files[index]), plan.home_files[index].inside_path);
+    builder.add("--perms", "0600", plan.home_files[index].covers ? "--bind-data" : "--file",
+                builder.data(home_files[index]), plan.home_files[index].inside_path);
   }
   builder.add("--chdir", "/");
   return std::move(builder).take();

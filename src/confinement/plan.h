@@ -51,6 +51,7 @@ struct Placeholder {
   std::string path;
   bool is_directory = false;
   std::string content;  // of a file; programs on the host read it meanwhile
+  mode_t mode = 0;      // 0 = 0755 or 0644
 };
 
 struct Identity {
@@ -102,8 +103,10 @@ struct PlannedVariable {
 
 // A file of the home directory that is copied in and, if the host's is unchanged at the end, copied back.
 struct HomeFile {
-  std::string host_path;
+  std::string host_path;  // the file itself, no link to it
   std::string inside_path;
+  std::vector<std::string> guarded_members;  // of the JSON in it: stay as the host has them (HomeFileCopy)
+  bool covers = false;  // the host's own file would be seen at its place, so the copy is mounted over it
   std::optional<FileIdentity> identity;  // of the host's file; nothing when it does not exist yet
 };
 

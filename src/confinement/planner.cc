@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <ranges>
 
 #include "base/ranges.h"
 #include "base/strings.h"
@@ -29,6 +31,7 @@ using Type = PathFact::Type;
 
 constexpr uid_t kInsideUidForRoot = 1000;
 constexpr std::size_t kExcludeBytes = std::size_t{1} << 20;
+constexpr std::size_t kSystemFileBytes = std::size_t{1} << 20;
 
 constexpr std::array<std::string_view, 16> kNeverAWorkspace = {"/bin",   "/boot", "/dev",       "/etc", "/home", "/lib",
                                                                "/lib64", "/proc", "/root/.ssh", "/run", "/sbin", "/sys",
@@ -264,34 +267,142 @@ class Planner {
 
   // Below a profile's writable directories, what the profile keeps read-only is protected even while absent.
   Status add_home_paths() {
+    RETURN_IF_ERROR(check_home());
     std::vector<std::string> writable;
     for (const PathGrant& grant : policy_.home_paths) {
-      if (grant.access == Access::kReadWrite && host_.follow(grant.path)) writable.push_back(grant.path);
+      if (grant.access != Access::kReadWrite) continue;
+      RETURN_IF_ERROR(add_home_directory(grant));
+      if (is_planned(grant.path) || host_.follow(grant.path)) writable.push_back(grant.path);
     }
+    std::map<std::string, std::vector<ProtectedPath>> guarded;  // by the directory that they are in
     for (const PathGrant& grant : policy_.home_paths) {
-      const auto holder = std::ranges::find_if(
-          writable, [&](const std::string& tree) { return is_inside(grant.path, tree) && grant.path != tree; });
-      if (grant.access == Access::kReadWrite || holder == writable.end()) {
+      if (grant.access == Access::kReadWrite) continue;
+      const std::string* holder = nullptr;
+      for (const std::string& tree : writable) {
+        const bool deeper = holder == nullptr || tree.size() > holder->size();
+        if (is_inside(grant.path, tree) && grant.path != tree && deeper) holder = &tree;
+      }
+      if (holder == nullptr) {
         RETURN_IF_ERROR(add_grant(grant));
       } else {
-        RETURN_IF_ERROR(protect_in(*holder, {protected_setting(grant)}));
+        guarded[*holder].push_back(protected_setting(grant));
       }
     }
-    for (const domain::HomeFileCopy& file : policy_.home_files) {
-      const std::string path = domain::joined(home_, file.name);
-      const auto fact = host_.inspect(path);
-      HomeFile copy{.host_path = path, .inside_path = path};
-      if (fact) copy.identity = fact->identity;
-      if (policy_.filesystem == FilesystemScope::kWorkspace) plan_.home_files.push_back(std::move(copy));
+    for (auto& [holder, paths] : guarded) RETURN_IF_ERROR(protect_settings(holder, std::move(paths)));
+    for (const domain::HomeFileCopy& file : policy_.home_files) RETURN_IF_ERROR(add_home_file(file));
+    for (const domain::SystemFile& file : policy_.system_files) {
+      if (policy_.filesystem != FilesystemScope::kWorkspace || mounts_.shows(file.path)) continue;
+      auto content = host_.read_file(file.path, kSystemFileBytes);
+      const std::string reason = content ? "the host's own defaults" : file.origin;
+      mounts_.add_unless_present(file_mount(file.path, content ? std::move(*content) : file.content, reason));
     }
     return {};
   }
 
+  // A home that does not exist is a misspelt one: a login would vanish with the run.
+  Status check_home() const {
+    if (policy_.home_paths.empty()) return {};
+    const auto fact = host_.follow(home_);
+    if (fact && fact->type == Type::kDirectory) return {};
+    const bool is_made = std::ranges::any_of(policy_.home_paths, [&](const PathGrant& grant) {
+      return grant.access == Access::kReadWrite && is_inside(home_, grant.path);
+    });
+    if (!fact && is_made) return {};
+    return Error(fact ? ErrorCode::kInvalidArgument : ErrorCode::kNotFound,
+                 "The home directory " + home_ + (fact ? " is not a directory" : " does not exist"))
+        .with_hint("A profile keeps the agent's state there. Create it first, or name another with --home DIR.");
+  }
+
+  bool is_planned(const std::string& path) const {
+    return std::ranges::any_of(plan_.placeholders,
+                               [&](const Placeholder& placeholder) { return placeholder.path == path; });
+  }
+
+  // An agent's first use: its directory is made, and stays when the run has left something in it.
+  Status add_home_directory(const PathGrant& grant) {
+    if (host_.inspect(grant.path) || is_planned(grant.path)) {
+      if (is_planned(grant.path)) return {};
+      if (!host_.follow(grant.path)) {
+        return Error(ErrorCode::kNotFound, grant.origin + ": " + grant.path + " is a symbolic link to nothing")
+            .with_hint("Create the directory that it names, or remove the link.");
+      }
+      return add_grant(grant);
+    }
+    std::vector<std::string> missing = {grant.path};
+    while (!host_.follow(domain::parent_of(missing.back())) && !is_planned(domain::parent_of(missing.back()))) {
+      missing.push_back(domain::parent_of(missing.back()));
+    }
+    RETURN_IF_ERROR(check_no_planted_link(grant.path, grant.origin));
+    const std::string base = domain::parent_of(missing.back());
+    const std::string real = host_.real_path(base).value_or(base);
+    for (const std::string& path : missing | std::views::reverse) {
+      plan_.placeholders.push_back(
+          {.path = real_below(path, base, real), .is_directory = true, .content = "", .mode = 0700});
+    }
+    Mount mount = bind_mount(grant.path, Access::kReadWrite, grant.origin + "; made on the first use");
+    mount.source = real_below(grant.path, base, real);
+    return mounts_.add(std::move(mount));
+  }
+
+  static std::string real_below(const std::string& path, const std::string& base, const std::string& real) {
+    if (base == real) return path;
+    return real == "/" ? path.substr(base.size()) : real + path.substr(base == "/" ? 0 : base.size());
+  }
+
+  // Protection is a matter of the real place: a name through a link gets copies of its mounts (add_other_names).
+  Status protect_settings(const std::string& holder, std::vector<ProtectedPath> paths) {
+    const std::string real = host_.real_path(holder).value_or(holder);
+    for (ProtectedPath& path : paths) path.path = real + path.path.substr(holder.size());
+    return protect_in(real, paths);
+  }
+
   static ProtectedPath protected_setting(const PathGrant& grant) {
+    const bool sealed = grant.placeholder == PathGrant::Placeholder::kSealedFile;
     return {.path = grant.path,
             .is_directory = grant.placeholder == PathGrant::Placeholder::kDirectory,
-            .placeholder_content = grant.path.ends_with(".json") ? "{}\n" : "",
-            .switch_that_allows = "--agent-settings writable"};
+            .placeholder_content = !sealed && grant.path.ends_with(".json") ? "{}\n" : "",
+            .switch_that_allows = "--agent-settings writable",
+            .placeholder_mode = sealed ? mode_t{0444} : mode_t{0}};
+  }
+
+  // Where the host's own file would be seen (its directory is shown), the copy is mounted over it.
+  Status add_home_file(const domain::HomeFileCopy& file) {
+    const std::string path = file.name.starts_with('/') ? file.name : domain::joined(home_, file.name);
+    HomeFile copy{.host_path = path, .inside_path = path, .guarded_members = file.guarded_members};
+    const auto fact = host_.inspect(path);
+    if (fact && fact->type == Type::kSymlink) {
+      const auto real = host_.real_path(path);
+      const auto named = real ? host_.inspect(*real) : std::nullopt;
+      if (!named || named->type != Type::kFile || named->uid != plan_.identity.host_uid) {
+        plan_.notes.push_back(path + " is a symbolic link to what is no file of this user's; the run does without it");
+        return {};
+      }
+      copy.host_path = *real;
+      copy.identity = named->identity;
+      // Else a run whose workspace holds the file would write past the copy.
+      if (is_inside(*real, plan_.workspace) && !copy.guarded_members.empty()) {
+        more_protected_.push_back({.path = *real, .switch_that_allows = "--agent-settings writable"});
+      }
+    } else if (fact && fact->type != Type::kFile) {
+      plan_.notes.push_back(path + " is not a regular file; the run does without it");
+      return {};
+    } else if (fact) {
+      copy.identity = fact->identity;
+    }
+    const Mount* around = mounts_.covering(copy.host_path);
+    const bool in_shown_tree = around != nullptr && around->kind == Mount::Kind::kReadWrite;
+    if (policy_.filesystem == FilesystemScope::kHost) {
+      copy.covers = !hidden_by_host_scope(copy.host_path);
+      if (copy.covers) copy.inside_path = copy.host_path;
+    } else if (copy.host_path == path) {
+      copy.covers = in_shown_tree;
+    }
+    if (copy.covers && !fact) {
+      plan_.placeholders.push_back({.path = copy.host_path, .is_directory = false, .content = "{}\n", .mode = 0600});
+    }
+    const auto same = [&](const HomeFile& known) { return known.host_path == copy.host_path; };
+    if (std::ranges::none_of(plan_.home_files, same)) plan_.home_files.push_back(std::move(copy));
+    return {};
   }
 
   // ---- protection ----------------------------------------------------------------------------------------------
@@ -312,6 +423,7 @@ class Planner {
     if (!policy_.agent_settings_writable) {
       for (ProtectedPath& path : agent_settings_of(plan_.workspace)) paths.push_back(std::move(path));
     }
+    for (ProtectedPath& path : more_protected_) paths.push_back(std::move(path));
     for (const std::string& path : policy_.protect) {
       const std::string real = in_workspace(path);
       const auto fact = host_.inspect(real);
@@ -333,7 +445,9 @@ class Planner {
         RETURN_IF_ERROR(mounts_.add(std::move(mount)));
       }
     }
-    std::ranges::move(protection.placeholders, std::back_inserter(plan_.placeholders));
+    for (Placeholder& placeholder : protection.placeholders) {
+      if (!is_planned(placeholder.path)) plan_.placeholders.push_back(std::move(placeholder));
+    }
     return {};
   }
 
@@ -487,6 +601,7 @@ class Planner {
   ConfinementPlan plan_;
   MountSet mounts_;
   std::vector<Mount> other_names_;
+  std::vector<ProtectedPath> more_protected_;
   PathFact workspace_fact_;
   std::string home_;
 };

@@ -25,6 +25,12 @@ constexpr Setting kAgentSettings[] = {
     {".claude/commands", true},
     {".claude/agents", true},
     {".claude/skills", true},
+    {".claude/rules", true},
+    {".claude/plugins", true},
+    {".claude/output-styles", true},
+    {".claude/workflows", true},
+    {".claude/statusline", true},
+    {".claude/statusline.sh", false},
     {".mcp.json", false, "{\"mcpServers\":{}}\n"},
     {".codex", true},
     {".gemini", true},
@@ -97,7 +103,8 @@ class Protector {
     if (std::ranges::none_of(plan_.placeholders, known)) {
       plan_.placeholders.push_back({.path = missing,
                                     .is_directory = as_directory,
-                                    .content = as_directory ? std::string() : path.placeholder_content});
+                                    .content = as_directory ? std::string() : path.placeholder_content,
+                                    .mode = as_directory ? 0 : path.placeholder_mode});
     }
   }
 

@@ -7,7 +7,10 @@
 
 #include <boost/json.hpp>
 #include <cerrno>
+#include <span>
+#include <string_view>
 
+#include "base/strings.h"
 #include "system/file.h"
 
 namespace cofferdam::control {
@@ -16,7 +19,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kFileBytes = std::size_t{64} << 20;
-constexpr std::string_view kServers = "mcpServers";
 
 // While it lives, this thread touches files as `user` does.
 class ActingAs {
@@ -53,34 +55,39 @@ std::optional<json::object> parse_object(const std::string& text) {
   return std::move(value.get_object());
 }
 
-const json::object* object_at(const json::object& holder, std::string_view key) {
-  const json::value* value = holder.if_contains(key);
-  return value == nullptr ? nullptr : value->if_object();
-}
-
-void restore_servers(const json::object* original, json::object& changed) {
-  const json::value* servers = original == nullptr ? nullptr : original->if_contains(kServers);
-  if (servers != nullptr) {
-    changed[kServers] = *servers;
-  } else {
-    changed.erase(kServers);
-  }
+// The members of `changed` that the rest of a dotted path names, as `original` has them.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the path has parts
+void restore_member(const json::object* original, json::object& changed, std::span<const std::string_view> path) {
+  const auto restore_one = [&](const std::string& name) {
+    const json::value* before = original == nullptr ? nullptr : original->if_contains(name);
+    if (path.size() == 1) {
+      if (before != nullptr) {
+        changed[name] = *before;
+      } else {
+        changed.erase(name);
+      }
+      return;
+    }
+    json::value* now = changed.if_contains(name);
+    if (now == nullptr || !now->is_object()) return;
+    restore_member(before == nullptr ? nullptr : before->if_object(), now->get_object(), path.subspan(1));
+  };
+  if (path[0] != "*") return restore_one(std::string(path[0]));
+  std::vector<std::string> names;
+  for (const auto& member : changed) names.emplace_back(member.key());
+  for (const std::string& name : names) restore_one(name);
 }
 
 }  // namespace
 
-std::optional<std::string> with_original_servers(const std::string& original_text, const std::string& changed_text) {
+std::optional<std::string> with_original_members(const std::string& original_text, const std::string& changed_text,
+                                                 const std::vector<std::string>& members) {
   std::optional<json::object> changed = parse_object(changed_text);
   if (!changed) return std::nullopt;
   const json::object original = parse_object(original_text).value_or(json::object());
-  restore_servers(&original, *changed);
-  const json::object* original_projects = object_at(original, "projects");
-  if (json::value* projects = changed->if_contains("projects"); projects != nullptr && projects->is_object()) {
-    for (auto& [name, project] : projects->get_object()) {
-      if (!project.is_object()) continue;
-      restore_servers(original_projects == nullptr ? nullptr : object_at(*original_projects, name),
-                      project.get_object());
-    }
+  for (const std::string& member : members) {
+    const std::vector<std::string_view> path = split(member, '.');
+    restore_member(&original, *changed, path);
   }
   return json::serialize(*changed);
 }
@@ -97,8 +104,7 @@ Result<HomeFiles> HomeFiles::read(const std::vector<confinement::HomeFile>& file
   return out;
 }
 
-Result<std::string> HomeFiles::bring_home(const std::string& inside_path, const UniqueFd& file,
-                                          bool keep_settings) const {
+Result<std::string> HomeFiles::bring_home(const std::string& inside_path, const UniqueFd& file) const {
   const ActingAs acting(user_);
   for (std::size_t index = 0; index < files_.size(); ++index) {
     if (files_[index].inside_path != inside_path) continue;
@@ -108,8 +114,8 @@ Result<std::string> HomeFiles::bring_home(const std::string& inside_path, const 
     ASSIGN_OR_RETURN(const std::string now, read_if_there(path));
     if (now != contents_[index])
       return path + " was changed on the host during the run; the run's changes to it are dropped";
-    if (keep_settings) {
-      auto safe = with_original_servers(contents_[index], content);
+    if (const auto& members = files_[index].guarded_members; !members.empty()) {
+      auto safe = with_original_members(contents_[index], content, members);
       if (!safe) return path + " is not readable JSON after the run; the run's changes to it are dropped";
       content = std::move(*safe);
     }

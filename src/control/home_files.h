@@ -19,9 +19,9 @@ class HomeFiles {
   // In the order of the plan.
   const std::vector<std::string>& contents() const { return contents_; }
 
-  // Brings one file home. Returns a remark for the user when its changes were not taken. `keep_settings` leaves
-  // what starts programs (servers of the Model Context Protocol) as the host has it.
-  Result<std::string> bring_home(const std::string& inside_path, const UniqueFd& file, bool keep_settings) const;
+  // Brings one file home, its guarded members as the host has them. Returns a remark for the user when its changes
+  // were not taken.
+  Result<std::string> bring_home(const std::string& inside_path, const UniqueFd& file) const;
 
  private:
   confinement::Identity user_;
@@ -29,7 +29,9 @@ class HomeFiles {
   std::vector<std::string> contents_;
 };
 
-// `changed` with every "mcpServers" member as `original` has it. Both are JSON; nothing when `changed` is not.
-std::optional<std::string> with_original_servers(const std::string& original, const std::string& changed);
+// `changed` with each of `members` ("env", "projects.*.mcpServers") as `original` has it: what the original lacks is
+// taken out. Both are JSON objects; nothing when `changed` is not.
+std::optional<std::string> with_original_members(const std::string& original, const std::string& changed,
+                                                 const std::vector<std::string>& members);
 
 }  // namespace cofferdam::control

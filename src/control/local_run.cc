@@ -261,7 +261,7 @@ class Watch {
   }
 
   void bring_home(const SandboxEvent& event) {
-    const auto remark = home_files_.bring_home(event.text, event.descriptor, !request_.policy.agent_settings_writable);
+    const auto remark = home_files_.bring_home(event.text, event.descriptor);
     if (!remark) {
       messages_.failure(remark.error());
     } else if (!remark->empty()) {

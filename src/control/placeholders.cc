@@ -11,6 +11,7 @@
 #include <memory>
 #include <string_view>
 
+#include "confinement/mount_set.h"
 #include "domain/path.h"
 #include "system/file.h"
 
@@ -40,14 +41,15 @@ Status fill(int directory, const UniqueFd& file, const Placeholder& placeholder)
 // It appears whole, since programs on the host may read it at any moment, and under no other name, which Git would
 // see; where the file system has no nameless files, with a moment in which it is empty.
 Status make_file(int directory, const std::string& name, const Placeholder& placeholder) {
-  const UniqueFd nameless(::openat(directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644));
+  const mode_t mode = placeholder.mode == 0 ? 0644 : placeholder.mode;
+  const UniqueFd nameless(::openat(directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode));
   if (nameless) {
     RETURN_IF_ERROR(fill(directory, nameless, placeholder));
     const std::string handle = "/proc/self/fd/" + std::to_string(nameless.get());
     if (::linkat(AT_FDCWD, handle.c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST)
       return {};
   }
-  const UniqueFd file(::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  const UniqueFd file(::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!file) return errno == EEXIST ? Status() : cannot_make(placeholder);
   return fill(directory, file, placeholder);
 }
@@ -58,7 +60,8 @@ Status make(const Placeholder& placeholder) {
   const UniqueFd directory = open_without_links(parent, O_RDONLY | O_DIRECTORY);
   if (!directory) return Error::from_errno(errno, "open " + parent);
   if (!placeholder.is_directory) return make_file(directory.get(), name, placeholder);
-  if (::mkdirat(directory.get(), name.c_str(), 0755) != 0) return errno == EEXIST ? Status() : cannot_make(placeholder);
+  const mode_t mode = placeholder.mode == 0 ? 0755 : placeholder.mode;
+  if (::mkdirat(directory.get(), name.c_str(), mode) != 0) return errno == EEXIST ? Status() : cannot_make(placeholder);
   const UniqueFd made(::openat(directory.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (made) give_to_owner(directory.get(), made.get());
   return {};
@@ -133,7 +136,7 @@ Result<std::vector<UniqueFd>> lock_protected(confinement::ConfinementPlan& plan)
   for (const Placeholder& placeholder : plan.placeholders) {
     ASSIGN_OR_RETURN(UniqueFd lock, locked(placeholder.path));
     for (Mount& mount : plan.mounts) {
-      if (mount.kind == Mount::Kind::kReadOnly && mount.source == placeholder.path) record_identity(lock, mount);
+      if (confinement::is_bind(mount) && mount.source == placeholder.path) record_identity(lock, mount);
     }
     if (lock) locks.push_back(std::move(lock));
   }
@@ -142,6 +145,12 @@ Result<std::vector<UniqueFd>> lock_protected(confinement::ConfinementPlan& plan)
     if (mount.kind != Mount::Kind::kReadOnly || !domain::is_inside(mount.target, plan.workspace)) continue;
     if (auto lock = locked(mount.source); lock && *lock) locks.push_back(std::move(*lock));
   }
+  // So may a directory that is empty because its run has not begun.
+  for (const Mount& mount : plan.mounts) {
+    if (mount.kind != Mount::Kind::kReadWrite || mount.target == "/") continue;
+    UniqueFd directory = open_without_links(mount.source, O_RDONLY | O_DIRECTORY);
+    if (directory && ::flock(directory.get(), LOCK_SH | LOCK_NB) == 0) locks.push_back(std::move(directory));
+  }
   return locks;
 }
 
@@ -149,7 +158,8 @@ std::vector<Placeholder> remove_placeholders(const std::vector<Placeholder>& pla
   std::vector<Placeholder> in_use;
   // What was made last may lie in what was made before.
   for (auto placeholder = placeholders.rbegin(); placeholder != placeholders.rend(); ++placeholder) {
-    if (!remove(*placeholder)) in_use.push_back(*placeholder);
+    const auto holds = [&](const Placeholder& other) { return domain::is_inside(other.path, placeholder->path); };
+    if (std::ranges::any_of(in_use, holds) || !remove(*placeholder)) in_use.push_back(*placeholder);
   }
   std::ranges::reverse(in_use);
   return in_use;

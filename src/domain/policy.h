@@ -28,7 +28,8 @@ enum class Access : std::uint8_t { kReadOnly, kReadWrite };
 
 struct PathGrant {
   // What stands in for an absent read-only path below a writable one, so that the command cannot create it.
-  enum class Placeholder : std::uint8_t { kNone, kFile, kDirectory };
+  // kSealedFile: empty and writable for nobody, which programs take for no file at all.
+  enum class Placeholder : std::uint8_t { kNone, kFile, kDirectory, kSealedFile };
 
   std::string path;
   Access access = Access::kReadOnly;
@@ -50,11 +51,19 @@ struct PathAlias {
 // A file of the caller's home that is copied into the private home and, when the run ends and the host's file
 // is unchanged, copied back.
 struct HomeFileCopy {
-  std::string name;  // relative to the home directory
-  // Members of a JSON file that name programs to start or permissions given: a copy in which one of them differs is
-  // not taken home. Dotted, `*` for any member: "projects.*.mcpServers".
+  std::string name;  // relative to the home directory, or absolute
+  // Members of a JSON file that name programs to start or permissions given: they come home as the host has them.
+  // Dotted, `*` for any member: "projects.*.mcpServers". With none, the file comes home as it is.
   std::vector<std::string> guarded_members;
   bool operator==(const HomeFileCopy&) const = default;
+};
+
+// A file of the system's that the sandbox has where the host has none: defaults of a program.
+struct SystemFile {
+  std::string path;
+  std::string content;
+  std::string origin;
+  bool operator==(const SystemFile&) const = default;
 };
 
 // Absent = the default of the product (for pids, tmpfs size) or no limit. A limit that was asked for and cannot
@@ -105,6 +114,7 @@ struct Policy {
   std::string home;                   // the caller's or the configured home directory; empty = look it up
   std::vector<PathGrant> home_paths;  // paths below home that the profiles bind, settings files read-only
   std::vector<HomeFileCopy> home_files;
+  std::vector<SystemFile> system_files;  // in the workspace scope only
 
   std::string bubblewrap = "bwrap";  // name or absolute path
   bool allow_home_as_workspace = false;

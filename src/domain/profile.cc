@@ -27,10 +27,20 @@ constexpr std::array kClaudeSet = {Setting{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRA
                                    Setting{"DISABLE_AUTOUPDATER", "1"}};
 // `local` holds an installation of the program itself.
 constexpr std::array kClaudeGuarded = {
-    Guarded{"settings.json"},    Guarded{"settings.local.json"}, Guarded{"CLAUDE.md"},
-    Guarded{"keybindings.json"}, Guarded{"hooks", true},         Guarded{"agents", true},
-    Guarded{"commands", true},   Guarded{"skills", true},        Guarded{"rules", true},
-    Guarded{"plugins", true},    Guarded{"output-styles", true}, Guarded{"local", true},
+    Guarded{"settings.json"},
+    Guarded{"settings.local.json"},
+    Guarded{"CLAUDE.md"},
+    Guarded{"keybindings.json"},
+    Guarded{"hooks", true},
+    Guarded{"agents", true},
+    Guarded{"commands", true},
+    Guarded{"skills", true},
+    Guarded{"rules", true},
+    Guarded{"plugins", true},
+    Guarded{"output-styles", true},
+    Guarded{"local", true},
+    // Where it is, it is read instead of ~/.claude.json.
+    Guarded{.path = ".config.json", .sealed = true},
 };
 constexpr std::array kClaudeDirectories = {HomeDirectory{".claude", "CLAUDE_CONFIG_DIR", kClaudeGuarded}};
 constexpr std::array kClaudeFiles = {Words{".claude.json"}};
@@ -47,6 +57,10 @@ constexpr std::array kCodexGuarded = {
 };
 constexpr std::array kCodexDirectories = {HomeDirectory{".codex", "CODEX_HOME", kCodexGuarded}};
 
+// The environment has no switch for these. The user's own settings win over them.
+constexpr std::array kCodexSystem = {
+    Profile::SystemFile{"/etc/codex/config.toml", "check_for_update_on_startup = false\n\n[analytics]\nenabled = false\n"}};
+
 // Gemini ------------------------------------------------------------------------------------------------------------
 constexpr std::array kGeminiHosts = {Words{"generativelanguage.googleapis.com"}, Words{"oauth2.googleapis.com"},
                                      Words{"sts.googleapis.com"}};
@@ -59,7 +73,11 @@ constexpr std::array kGeminiGuarded = {
     Guarded{"trustedFolders.json"}, Guarded{"hooks", true},  Guarded{"commands", true}, Guarded{"extensions", true},
     Guarded{"skills", true},        Guarded{"agents", true}, Guarded{"policies", true},
 };
-constexpr std::array kGeminiDirectories = {HomeDirectory{".gemini", "", kGeminiGuarded}};
+constexpr std::array kGeminiDirectories = {HomeDirectory{".gemini", "GEMINI_CLI_HOME", kGeminiGuarded, ".gemini"}};
+
+constexpr std::array kGeminiSystem = {Profile::SystemFile{
+    "/etc/gemini-cli/system-defaults.json",
+    "{\"privacy\":{\"usageStatisticsEnabled\":false},\"general\":{\"enableAutoUpdate\":false}}\n"}};
 
 // Cursor ------------------------------------------------------------------------------------------------------------
 constexpr std::array kCursorHosts = {Words{"api.anthropic.com"}, Words{"api.openai.com"}, Words{"cursor.com"},
@@ -71,8 +89,9 @@ constexpr std::array kCursorGuarded = {
     Guarded{"agents", true},    Guarded{"plugins", true}, Guarded{"extensions", true},
 };
 constexpr std::array kCursorConfigGuarded = {Guarded{"cli-config.json"}, Guarded{"mcp.json"}, Guarded{"hooks.json"}};
-constexpr std::array kCursorDirectories = {HomeDirectory{".cursor", "", kCursorGuarded},
-                                           HomeDirectory{".config/cursor", "", kCursorConfigGuarded}};
+constexpr std::array kCursorDirectories = {
+    HomeDirectory{".cursor", "", kCursorGuarded},
+    HomeDirectory{".config/cursor", "XDG_CONFIG_HOME", kCursorConfigGuarded, "cursor"}};
 
 // OpenCode ----------------------------------------------------------------------------------------------------------
 constexpr std::array kOpencodeHosts = {Words{"api.anthropic.com"}, Words{"api.openai.com"}, Words{"openrouter.ai"}};
@@ -87,8 +106,9 @@ constexpr std::array kOpencodeConfigGuarded = {
     Guarded{"themes", true},   Guarded{"node_modules", true},
 };
 constexpr std::array kOpencodeDataGuarded = {Guarded{"bin", true}};  // language servers that it downloads and runs
-constexpr std::array kOpencodeDirectories = {HomeDirectory{".config/opencode", "", kOpencodeConfigGuarded},
-                                             HomeDirectory{".local/share/opencode", "", kOpencodeDataGuarded}};
+constexpr std::array kOpencodeDirectories = {
+    HomeDirectory{".config/opencode", "XDG_CONFIG_HOME", kOpencodeConfigGuarded, "opencode"},
+    HomeDirectory{".local/share/opencode", "XDG_DATA_HOME", kOpencodeDataGuarded, "opencode"}};
 
 // Pi ----------------------------------------------------------------------------------------------------------------
 constexpr std::array kPiHosts = {Words{"api.anthropic.com"}};
@@ -96,13 +116,13 @@ constexpr std::array kPiPass = {Words{"ANTHROPIC_API_KEY"}};
 constexpr std::array kPiSet = {Setting{"PI_OFFLINE", "1"}, Setting{"PI_SKIP_VERSION_CHECK", "1"},
                                Setting{"PI_TELEMETRY", "0"}};
 constexpr std::array kPiGuarded = {
-    Guarded{"agent/settings.json"}, Guarded{"agent/models.json"},      Guarded{"agent/AGENTS.md"},
-    Guarded{"agent/SYSTEM.md"},     Guarded{"agent/APPEND_SYSTEM.md"}, Guarded{"agent/extensions", true},
-    Guarded{"agent/skills", true},  Guarded{"agent/prompts", true},    Guarded{"agent/tools", true},
-    Guarded{"agent/hooks", true},   Guarded{"agent/bin", true},        Guarded{"agent/npm", true},
-    Guarded{"agent/git", true},
+    Guarded{"settings.json"},    Guarded{"models.json"},      Guarded{"AGENTS.md"},    Guarded{"SYSTEM.md"},
+    Guarded{"APPEND_SYSTEM.md"}, Guarded{"extensions", true}, Guarded{"skills", true}, Guarded{"prompts", true},
+    Guarded{"tools", true},      Guarded{"hooks", true},      Guarded{"bin", true},    Guarded{"npm", true},
+    Guarded{"git", true},
 };
-constexpr std::array kPiDirectories = {HomeDirectory{".pi", "", kPiGuarded}};
+constexpr std::array kPiDirectories = {HomeDirectory{".pi/agent", "PI_CODING_AGENT_DIR", kPiGuarded},
+                                       HomeDirectory{".pi", "", {}}};
 
 constexpr std::array kProfiles = {
     Profile{.name = "claude_local",
@@ -122,6 +142,7 @@ constexpr std::array kProfiles = {
             .set = {},
             .directories = kCodexDirectories,
             .copied_files = {},
+            .system_files = kCodexSystem,
             .nested_sandboxes = true},
     Profile{.name = "gemini_local",
             .title = "Gemini",
@@ -130,7 +151,8 @@ constexpr std::array kProfiles = {
             .ca_variables = kNodeCa,
             .set = kGeminiSet,
             .directories = kGeminiDirectories,
-            .copied_files = {}},
+            .copied_files = {},
+            .system_files = kGeminiSystem},
     Profile{.name = "cursor_local",
             .title = "Cursor",
             .hosts = kCursorHosts,

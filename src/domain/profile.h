@@ -20,12 +20,19 @@ struct Profile {
   struct Guarded {
     std::string_view path;  // below its directory
     bool is_directory = false;
+    bool sealed = false;  // absent, it must read as no file at all: see PathGrant::Placeholder::kSealedFile
   };
   // A directory of the home that the agent keeps its state in.
   struct HomeDirectory {
     std::string_view path;      // below the home directory
     std::string_view variable;  // when the caller has set it, it names the directory instead; may be empty
     std::span<const Guarded> guarded;
+    std::string_view below = {};  // the directory below what `variable` names; empty when it is that itself
+  };
+  // Defaults that the program reads from a place of the system's: they switch off what the environment cannot.
+  struct SystemFile {
+    std::string_view path;
+    std::string_view content;
   };
 
   std::string_view name;   // "claude_local"
@@ -35,7 +42,8 @@ struct Profile {
   std::span<const std::string_view> ca_variables;  // naming a file with extra certificates: passed, file readable
   std::span<const Setting> set;                    // switches that stop background calls
   std::span<const HomeDirectory> directories;
-  std::span<const std::string_view> copied_files;  // files in the home itself
+  std::span<const std::string_view> copied_files;  // files in the home itself; when the first directory is moved, in it
+  std::span<const SystemFile> system_files = {};
   bool nested_sandboxes = false;
   bool refuses_root = false;  // exits when it sees uid 0 unless IS_SANDBOX=1
 };

@@ -19,24 +19,33 @@ std::string origin_of(const Profile& profile) {
 std::vector<std::string> guarded_members_of(std::string_view file) {
   if (file != ".claude.json") return {};
   return {"mcpServers",
+          "apiKeyHelper",
+          "env",
+          "bypassPermissionsModeAccepted",
           "projects.*.mcpServers",
+          "projects.*.env",
           "projects.*.allowedTools",
           "projects.*.enabledMcpjsonServers",
+          "projects.*.disabledMcpjsonServers",
+          "projects.*.enableAllProjectMcpServers",
           "projects.*.hasTrustDialogAccepted",
-          "projects.*.hasClaudeMdExternalIncludesApproved",
-          "apiKeyHelper",
-          "env"};
+          "projects.*.hasTrustDialogHooksAccepted",
+          "projects.*.hasClaudeMdExternalIncludesApproved"};
+}
+
+PathGrant::Placeholder placeholder_of(const Profile::Guarded& guarded) {
+  if (guarded.sealed) return PathGrant::Placeholder::kSealedFile;
+  return guarded.is_directory ? PathGrant::Placeholder::kDirectory : PathGrant::Placeholder::kFile;
 }
 
 void add_guarded(const Profile& profile, const Profile::HomeDirectory& directory, const std::string& root,
                  Policy& policy) {
   for (const Profile::Guarded& guarded : directory.guarded) {
-    policy.home_paths.push_back(
-        {.path = joined(root, guarded.path),
-         .access = Access::kReadOnly,
-         .origin = origin_of(profile) + " (agent settings)",
-         .optional = true,
-         .placeholder = guarded.is_directory ? PathGrant::Placeholder::kDirectory : PathGrant::Placeholder::kFile});
+    policy.home_paths.push_back({.path = joined(root, guarded.path),
+                                 .access = Access::kReadOnly,
+                                 .origin = origin_of(profile) + " (agent settings)",
+                                 .optional = true,
+                                 .placeholder = placeholder_of(guarded)});
   }
 }
 
@@ -76,7 +85,8 @@ void add_environment(const Profile& profile, const Caller& caller, Policy& polic
 std::string directory_of(const Profile::HomeDirectory& directory, const std::string& home, const Caller& caller) {
   const std::optional<std::string> moved = variable_of(caller, directory.variable);
   const std::optional<std::string> path = moved ? normalized_absolute(*moved) : std::nullopt;
-  return path.value_or(joined(home, directory.path));
+  if (!path) return joined(home, directory.path);
+  return directory.below.empty() ? *path : joined(*path, directory.below);
 }
 
 void add_home(const Profile& profile, const Caller& caller, Policy& policy) {
@@ -89,7 +99,16 @@ void add_home(const Profile& profile, const Caller& caller, Policy& policy) {
   for (const std::string_view file : profile.copied_files) {
     HomeFileCopy copy{.name = std::string(file), .guarded_members = {}};
     if (!policy.agent_settings_writable) copy.guarded_members = guarded_members_of(file);
-    policy.home_files.push_back(std::move(copy));
+    policy.home_files.push_back(copy);
+    const Profile::HomeDirectory& main = profile.directories.front();
+    if (const auto moved = variable_of(caller, main.variable); moved && normalized_absolute(*moved)) {
+      copy.name = joined(directory_of(main, policy.home, caller), file);
+      policy.home_files.push_back(std::move(copy));
+    }
+  }
+  for (const Profile::SystemFile& file : profile.system_files) {
+    policy.system_files.push_back(
+        {.path = std::string(file.path), .content = std::string(file.content), .origin = origin_of(profile)});
   }
 }
 

@@ -153,3 +153,140 @@ test_own_records_cannot_be_forged() {
     sh -c "$attempt; mv $HOME/state $HOME/state-away" "$records" 2>/dev/null || true
   [ -d "$records" ] && [ ! -e "$records/forged" ] && [ ! -e "$records/active/x" ] || fail "the records were changed"
 }
+
+# ---- What an agent finds in the home directory: --profile ----
+
+test_existing_claude_directory_is_guarded_throughout() {
+  mkdir .claude
+  local path
+  for path in rules plugins output-styles workflows statusline; do
+    denied sh -c "mkdir -p .claude/$path && echo evil > .claude/$path/x"
+  done
+  denied sh -c 'echo evil > .claude/statusline.sh'
+  run 0 sh -c 'echo instructions > .claude/CLAUDE.md; echo instructions > CLAUDE.md'
+  text_is "what is left in .claude" "$(ls -A .claude)" CLAUDE.md
+}
+
+# Name, state file: an agent's first use makes its directory, which stays only with something in it.
+first_use() {
+  local profile=$1 state=$2
+  RUN_FLAGS=(--profile "$profile")
+  run 0 true
+  text_is "the home after a run that kept nothing" "$(cd "$HOME" && find . -mindepth 1 -not -path './.local/state*' -not -path './.local' | sort)" ""
+  run 0 sh -c "mkdir -p ~/$(dirname "$state") && echo session > ~/$state"
+  text_is "the session of $profile" "$(cat "$HOME/$state")" session
+  run 0 cat "$HOME/$state"
+  out_is session
+}
+
+test_first_use_of_each_profile() {
+  export HOME=$scratch/first
+  local pair
+  for pair in claude_local:.claude/projects/s codex_local:.codex/sessions/s gemini_local:.gemini/tmp/s \
+    cursor_local:.config/cursor/s opencode_local:.local/share/opencode/s pi_local:.pi/agent/sessions/s; do
+    rm -rf "$HOME"
+    mkdir "$HOME"
+    first_use "${pair%%:*}" "${pair#*:}"
+  done
+  text_is mode "$(stat -c %a "$HOME/.pi")" 700
+}
+
+test_pi_without_its_agent_directory() {
+  export HOME=$scratch/first
+  mkdir -p "$HOME/.pi"
+  RUN_FLAGS=(--profile pi_local)
+  denied sh -c 'echo evil > ~/.pi/agent/settings.json'
+  denied sh -c 'echo evil > ~/.pi/agent/extensions/x'
+  denied mv "$HOME/.pi/agent" "$HOME/.pi/moved"
+  [ ! -e "$HOME/.pi/agent" ] || fail "a placeholder is left"
+  "$cofferdam" explain --profile pi_local -- true >"$scratch/out"
+  text_is "lines of explain for the directory" "$(grep -c "^ *placeholder *$HOME/.pi/agent " "$scratch/out")" 1
+}
+
+test_a_home_that_does_not_exist_is_an_error() {
+  RUN_FLAGS=(--profile claude_local --home "$scratch/none")
+  run 125 true
+  err_has "$scratch/none does not exist"
+}
+
+test_moved_agent_directories_are_honoured() {
+  export HOME=$scratch/first XDG_CONFIG_HOME=$scratch/config XDG_DATA_HOME=$scratch/data PI_CODING_AGENT_DIR=$scratch/pi
+  mkdir -p "$HOME" "$XDG_CONFIG_HOME/opencode" "$XDG_DATA_HOME/opencode" "$PI_CODING_AGENT_DIR"
+  RUN_FLAGS=(--profile opencode_local --profile pi_local)
+  run 0 sh -c 'echo x > "$XDG_DATA_HOME/opencode/s" && echo x > "$PI_CODING_AGENT_DIR/s"'
+  [ -e "$XDG_DATA_HOME/opencode/s" ] && [ -e "$PI_CODING_AGENT_DIR/s" ] || fail "not kept"
+  denied sh -c 'echo evil > "$XDG_CONFIG_HOME/opencode/opencode.json"'
+  denied sh -c 'echo evil > "$PI_CODING_AGENT_DIR/settings.json"'
+}
+
+claude_json='{"theme":"light","projects":{"/p":{"hasTrustDialogAccepted":true}}}'
+claude_json_after='{"projects":{"/p":{"hasTrustDialogAccepted":true},"/q":{}},"theme":"dark"}'
+rewrite_claude_json() {
+  run 0 sh -c 'echo "$1" > "$0"' "$1" '{"theme":"dark","env":{"X":"evil"},"apiKeyHelper":"evil","mcpServers":{"evil":1},
+    "projects":{"/p":{"allowedTools":["evil"]},"/q":{"hasTrustDialogAccepted":true,"mcpServers":{"evil":1}}}}'
+}
+claude_json_is_guarded() { text_is "the file afterwards" "$(jq -cS . "$1")" "$claude_json_after"; }
+
+test_claude_json_brings_no_rights_home() {
+  export HOME=$scratch/first
+  mkdir "$HOME"
+  echo "$claude_json" >"$HOME/.claude.json"
+  RUN_FLAGS=(--profile claude_local)
+  rewrite_claude_json "$HOME/.claude.json"
+  claude_json_is_guarded "$HOME/.claude.json"
+  RUN_FLAGS+=(--agent-settings writable)
+  rewrite_claude_json "$HOME/.claude.json"
+  grep -q evil "$HOME/.claude.json" || fail "not writable on demand"
+}
+
+test_claude_json_behind_a_link_stays_one() {
+  export HOME=$scratch/first
+  mkdir -p "$HOME" "$scratch/dotfiles"
+  echo "$claude_json" >"$scratch/dotfiles/claude.json"
+  ln -s ../dotfiles/claude.json "$HOME/.claude.json"
+  RUN_FLAGS=(--profile claude_local)
+  rewrite_claude_json "$HOME/.claude.json"
+  [ -L "$HOME/.claude.json" ] || fail "the link was replaced"
+  claude_json_is_guarded "$scratch/dotfiles/claude.json"
+  ln -sfT /etc "$HOME/.claude.json"
+  run 0 test ! -e "$HOME/.claude.json"
+  err_has "is a symbolic link to what is no file of this user's"
+}
+
+# With CLAUDE_CONFIG_DIR it lies in a directory that is bound writable.
+test_claude_json_in_a_moved_directory_is_guarded() {
+  export HOME=$scratch/first CLAUDE_CONFIG_DIR=$scratch/claude
+  mkdir "$HOME" "$CLAUDE_CONFIG_DIR"
+  echo "$claude_json" >"$CLAUDE_CONFIG_DIR/.claude.json"
+  RUN_FLAGS=(--profile claude_local)
+  rewrite_claude_json "$CLAUDE_CONFIG_DIR/.claude.json"
+  claude_json_is_guarded "$CLAUDE_CONFIG_DIR/.claude.json"
+  denied sh -c 'echo evil > n && mv n "$CLAUDE_CONFIG_DIR/.claude.json"'
+  denied sh -c 'echo evil > "$CLAUDE_CONFIG_DIR/.config.json"'
+  [ ! -e "$CLAUDE_CONFIG_DIR/.config.json" ] || fail "a placeholder is left"
+}
+
+test_claude_json_is_guarded_in_the_host_scope() {
+  is_root && HOME=/root/.cofferdam-home-$$ || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)/.cofferdam-home-$$
+  export HOME
+  mkdir "$HOME"
+  trap 'rm -rf "$HOME"; clean_up' EXIT
+  RUN_FLAGS=(--profile claude_local --filesystem host --quiet)
+  run 0 cat "$HOME/.claude.json"
+  [ ! -e "$HOME/.claude.json" ] || fail "a placeholder is left"
+  rewrite_claude_json "$HOME/.claude.json"
+  ! grep -q evil "$HOME/.claude.json" || fail "rights came home"
+  echo "$claude_json" >"$HOME/.claude.json"
+  rewrite_claude_json "$HOME/.claude.json"
+  claude_json_is_guarded "$HOME/.claude.json"
+  denied sh -c 'echo evil > n && mv n "$HOME/.claude.json"'
+  denied sh -c 'mkdir -p ~/.claude/hooks && echo evil > ~/.claude/hooks/x'
+}
+
+test_system_wide_defaults_of_the_agents() {
+  RUN_FLAGS=(--profile codex_local --profile gemini_local)
+  [ ! -e /etc/codex/config.toml ] && [ ! -e /etc/gemini-cli ] || skip "this machine has defaults of its own"
+  run 0 cat /etc/codex/config.toml /etc/gemini-cli/system-defaults.json
+  out_has 'check_for_update_on_startup = false'
+  out_has '"usageStatisticsEnabled":false'
+}

@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "control/doctor_probe.h"
 #include "control/home_files.h"
 #include "control/outcome_file.h"
+#include "domain/profile.h"
+#include "domain/profile_apply.h"
 
 namespace cofferdam::control {
 namespace {
@@ -50,25 +53,48 @@ TEST(OutcomeFileTest, EachKindHasItsOwnField) {
   EXPECT_EQ(missing.at("start_failed").at("reason"), "not_found");
 }
 
-json::value servers_after(const std::string& original, const std::string& changed) {
-  const auto merged = with_original_servers(original, changed);
+json::value restored(const std::string& original, const std::string& changed, const std::vector<std::string>& members) {
+  const auto merged = with_original_members(original, changed, members);
   return merged ? json::parse(*merged) : json::value(nullptr);
 }
 
-TEST(HomeFilesTest, AServerThatARunAddsDoesNotComeHome) {
-  EXPECT_EQ(servers_after("{}", R"({"mcpServers":{"evil":{"command":"sh"}},"theme":"dark"})"),
-            json::parse(R"({"theme":"dark"})"));
-  EXPECT_EQ(servers_after(R"({"mcpServers":{"good":{"command":"a"}}})", R"({"mcpServers":{"good":{"command":"b"}}})"),
-            json::parse(R"({"mcpServers":{"good":{"command":"a"}}})"));
-  EXPECT_EQ(
-      servers_after(R"({"projects":{"/p":{"mcpServers":{"one":1}}}})",
-                    R"({"projects":{"/p":{"mcpServers":{"two":2},"seen":true},"/q":{"mcpServers":{"three":3}}}})"),
-      json::parse(R"({"projects":{"/p":{"mcpServers":{"one":1},"seen":true},"/q":{}}})"));
+// Everything that Claude's profile guards, as a run would leave it itself.
+TEST(HomeFilesTest, NoGuardedMemberThatARunAddsOrChangesComesHome) {
+  domain::Policy policy;
+  policy.home = "/home/me";
+  domain::add_home(**domain::find_profile("claude_local"), {}, policy);
+  const std::vector<std::string>& guarded = policy.home_files.at(0).guarded_members;
+  for (const char* needed : {"mcpServers", "env", "apiKeyHelper", "bypassPermissionsModeAccepted",
+                             "projects.*.mcpServers", "projects.*.allowedTools", "projects.*.enabledMcpjsonServers",
+                             "projects.*.hasTrustDialogAccepted", "projects.*.hasClaudeMdExternalIncludesApproved"}) {
+    EXPECT_NE(std::ranges::find(guarded, needed), guarded.end()) << needed;
+  }
+  const auto document = [](const std::string& member, const std::string& value) {
+    constexpr std::string_view kProject = "projects.*.";
+    if (!member.starts_with(kProject)) return "{\"" + member + "\":" + value + R"(,"theme":"dark"})";
+    const std::string name = member.substr(kProject.size());
+    return R"({"projects":{"/a.b/*":{")" + name + "\":" + value + R"(,"seen":true}},"theme":"dark"})";
+  };
+  for (const std::string& member : guarded) {
+    const json::value added = restored("", document(member, "[1]"), guarded);
+    EXPECT_EQ(json::serialize(added).find("[1]"), std::string::npos) << member;
+    EXPECT_EQ(added.at("theme"), "dark") << member;
+    EXPECT_EQ(restored(document(member, "[0]"), document(member, "[1]"), guarded), json::parse(document(member, "[0]")))
+        << member;
+  }
+}
+
+TEST(HomeFilesTest, WhatTheHostGaveStaysWhenARunTakesItAway) {
+  EXPECT_EQ(restored(R"({"env":{"A":"1"},"projects":{"/p":{"hasTrustDialogAccepted":true}}})",
+                     R"({"projects":{"/p":{"seen":1},"/q":{"hasTrustDialogAccepted":true}}})",
+                     {"env", "projects.*.hasTrustDialogAccepted"}),
+            json::parse(R"({"env":{"A":"1"},"projects":{"/p":{"seen":1,"hasTrustDialogAccepted":true},"/q":{}}})"));
 }
 
 TEST(HomeFilesTest, WhatIsNoJsonObjectDoesNotComeHome) {
-  EXPECT_EQ(with_original_servers("{}", "not json"), std::nullopt);
-  EXPECT_EQ(with_original_servers("{}", "[1]"), std::nullopt);
+  EXPECT_EQ(with_original_members("{}", "not json", {"env"}), std::nullopt);
+  EXPECT_EQ(with_original_members("{}", "[1]", {"env"}), std::nullopt);
+  EXPECT_EQ(restored("{}", R"({"projects":[1]})", {"projects.*.env"}), json::parse(R"({"projects":[1]})"));
 }
 
 }  // namespace
