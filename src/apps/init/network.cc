@@ -57,22 +57,6 @@ int listen_on(const confinement::init::ListenerSpecification& listener) {
   return socket_fd;
 }
 
-bool send_listener(const std::string& payload, int listener) {
-  iovec piece{.iov_base = const_cast<char*>(payload.data()), .iov_len = payload.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &listener, sizeof listener);
-  return ::sendmsg(protocol::kEgressFd, &message, MSG_NOSIGNAL) >= 0;
-}
-
 bool write_all(int fd, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t count = ::write(fd, bytes, size);
@@ -131,7 +115,8 @@ void hand_over_listeners(const confinement::init::Specification& spec) {
       if (!listener.required) continue;
       fail_setup(errno, "listen on " + listener.address + " port " + std::to_string(listener.port) + " inside");
     }
-    if (!send_listener(listener.payload, socket_fd)) fail_setup(errno, "reach the egress proxy");
+    if (!send_packet(protocol::kEgressFd, listener.payload.data(), listener.payload.size(), socket_fd))
+      fail_setup(errno, "reach the egress proxy");
     ::close(socket_fd);
   }
 }

@@ -7,14 +7,8 @@
 
 namespace cofferdam::init {
 
-void report(protocol::Event event, int value, bool signalled, std::string_view text, int fd) {
-  protocol::Packet packet;
-  packet.kind = static_cast<std::uint32_t>(event);
-  packet.value = value;
-  packet.signalled = signalled ? 1 : 0;
-  text.copy(packet.text, sizeof packet.text - 1);
-
-  iovec piece{.iov_base = &packet, .iov_len = sizeof packet};
+bool send_packet(int socket, const void* bytes, std::size_t size, int fd) {
+  iovec piece{.iov_base = const_cast<void*>(bytes), .iov_len = size};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &piece;
@@ -28,7 +22,17 @@ void report(protocol::Event event, int value, bool signalled, std::string_view t
     header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
   }
-  (void)::sendmsg(protocol::kControlFd, &message, MSG_NOSIGNAL);
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
+}
+
+void report(protocol::Event event, int value, bool signalled, std::string_view text, int fd) {
+  protocol::Packet packet;
+  packet.kind = static_cast<std::uint32_t>(event);
+  packet.value = value;
+  packet.signalled = signalled ? 1 : 0;
+  text.copy(packet.text, sizeof packet.text - 1);
+
+  (void)send_packet(protocol::kControlFd, &packet, sizeof packet, fd);
 }
 
 void fail_setup(int error_number, std::string_view what) {
