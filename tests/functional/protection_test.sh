@@ -111,7 +111,7 @@ test_placeholder_that_was_filled_on_the_host_stays() {
 }
 
 test_placeholder_swapped_for_a_link_shows_nothing() {
-  local swapper index
+  local swapper index ran=0
   (for index in $(seq 1 400); do
     rmdir .codex 2>/dev/null || rm -f .codex
     ln -sT "$scratch/outside" .codex 2>/dev/null || true
@@ -120,12 +120,17 @@ test_placeholder_swapped_for_a_link_shows_nothing() {
   done) &
   swapper=$!
   for index in $(seq 1 25); do
-    "$cofferdam" run -- sh -c 'cat .codex/canary' >"$scratch/out" 2>/dev/null || true
+    "$cofferdam" run -- sh -c 'echo ran; cat .codex/canary' >"$scratch/out" 2>/dev/null || true
     out_lacks canary-text
+    if grep -q ran "$scratch/out"; then ran=$((ran + 1)); fi
   done
   kill "$swapper" 2>/dev/null || true
   wait "$swapper" 2>/dev/null || true
+  [ "$ran" -gt 0 ] || fail "no run started"
   rm -f .codex 2>/dev/null || rmdir .codex
+  ln -sT "$scratch/outside" .codex
+  text_is "the link outside" "$(cat .codex/canary)" canary-text
+  rm .codex
   "$cofferdam" run -- true
 }
 
