@@ -14,6 +14,9 @@ namespace {
 constexpr std::array<std::string_view, 6> kSystemDirectories = {
     "/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/usr/libexec", "/run/current-system/sw/bin"};
 
+// What the kernel shows for owners that a user namespace does not map.
+constexpr uid_t kOverflowUid = 65534;
+
 Error missing(const std::string& name) {
   return Error(ErrorCode::kFailedPrecondition,
                "Local process confinement requires Bubblewrap, but \"" + name +
@@ -32,6 +35,9 @@ Status check_ownership(const HostView& host, const std::string& path) {
   for (std::string step = path;; step = domain::parent_of(step)) {
     const auto fact = host.inspect(step);
     if (!fact) return untrusted(path, step + " cannot be examined");
+    if (fact->uid == kOverflowUid) {
+      return untrusted(path, "this user namespace does not map root, so nobody can tell whose " + step + " is");
+    }
     if (fact->uid != 0) return untrusted(path, step + " does not belong to root");
     const bool sticky_directory = fact->type == PathFact::Type::kDirectory && (fact->mode & S_ISVTX) != 0;
     if ((fact->mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky_directory) {
