@@ -1,5 +1,7 @@
 #include "egress/server.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@ using boost::system::error_code;
 
 // How long accepting rests when the system is short of descriptors or memory.
 constexpr std::chrono::milliseconds kShortageRest{50};
+constexpr int kProbeAfterSeconds = 75;  // longer than a closed socket is kept in FIN_WAIT2
 constexpr std::size_t kMaxMessageBytes = 256;
 
 bool is_gone(const error_code& failure) {
@@ -75,6 +78,9 @@ Status Server::add_listener(UniqueFd socket, ListenerPurpose purpose) {
   (void)socket.release();
   // Accepted sockets inherit it. A relay passes small pieces on at once.
   acceptor.set_option(async::Tcp::no_delay(true), failure);
+  // A client that closed while an origin keeps silent answers probes with a reset.
+  acceptor.set_option(async::asio::socket_base::keep_alive(true), failure);
+  ::setsockopt(acceptor.native_handle(), IPPROTO_TCP, TCP_KEEPIDLE, &kProbeAfterSeconds, sizeof(kProbeAfterSeconds));
   acceptor.non_blocking(true, failure);
   listeners_.spawn(accept_from(std::move(acceptor), std::move(purpose)));
   return {};

@@ -11,12 +11,12 @@
 
 #include "async/deadline.h"
 #include "base/strings.h"
-#include "domain/address_policy.h"
 #include "egress/answers.h"
 #include "egress/client_hello.h"
 #include "egress/dialer.h"
 #include "egress/relay.h"
 #include "egress/request_head.h"
+#include "egress/route.h"
 #include "net/http_exchange.h"
 
 namespace cofferdam::egress {
@@ -74,20 +74,6 @@ class Decision {
   bool written_ = false;
 };
 
-// Where an admitted destination may be dialled.
-struct Route {
-  std::vector<IpAddress> addresses;  // vetted; empty when the operator's proxy carries the connection
-  bool through_upstream = false;
-};
-
-// Why there is no route: a refusal (403) or a failure (502, 504).
-struct NoRoute {
-  bool refused = false;
-  std::string reason;
-  const domain::NetworkRule* rule = nullptr;
-  int status = 502;
-};
-
 class Session {
  public:
   Session(Environment& environment, Socket client) : env_(environment), client_(std::move(client)) {}
@@ -131,9 +117,6 @@ class Session {
   Task<Next> forward(RequestHead head, std::string raw, const Pinned* pinned);
   Task<Next> forward_to_origin(RequestHead head, std::string raw, Route route, Decision& decision);
   Task<std::expected<Origin*, DialFailure>> origin_for(std::string host, std::uint16_t port, Route route);
-
-  Task<std::expected<Route, NoRoute>> find_route(const Admission& admission, std::string host, std::uint16_t port);
-  Task<std::expected<Dialled, DialFailure>> dial_route(Route route, std::string host, std::uint16_t port);
 
   Task<void> run_tunnel();
   Task<bool> first_bytes_come(const Admission& admission, Decision& decision);
@@ -271,7 +254,7 @@ Task<Session::Next> Session::forward(RequestHead head, std::string raw, const Pi
     admission = env_.rules.admit(head.host, head.port, domain::Traffic::kPlainHttp);
     if (admission.allowed) {
       decision.record.rule = admission.rule->text;
-      route = co_await find_route(admission, head.host, head.port);
+      route = co_await find_route(env_, admission, head.host, head.port);
     } else {
       route = std::unexpected(NoRoute{true, std::string(admission.reason), admission.rule, 403});
     }
@@ -305,7 +288,7 @@ Task<std::expected<Session::Origin*, DialFailure>> Session::origin_for(std::stri
       same && (route.through_upstream || std::ranges::find(route.addresses, origin_->address) != route.addresses.end());
   if (vetted && is_still_open(origin_->socket)) co_return &*origin_;
   origin_.reset();
-  std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(route), host, port);
+  std::expected<Dialled, DialFailure> dialled = co_await dial_route(env_, std::move(route), host, port);
   if (!dialled) co_return std::unexpected(std::move(dialled.error()));
   origin_.emplace(Origin{std::move(host), port, std::move(dialled->socket), dialled->address});
   co_return &*origin_;
@@ -367,59 +350,6 @@ Task<Session::Next> Session::forward_to_origin(RequestHead head, std::string raw
   co_return Next::kClose;
 }
 
-// ---- where to ----
-
-Task<std::expected<Route, NoRoute>> Session::find_route(const Admission& admission, std::string host,
-                                                        std::uint16_t port) {
-  Route route;
-  std::vector<IpAddress> candidates;
-  if (const std::optional<IpAddress> literal = IpAddress::parse(host)) {
-    candidates.push_back(*literal);
-  } else if (host == "localhost") {
-    candidates = {IpAddress::v4(0x7F000001), *IpAddress::parse("::1")};
-  } else if (env_.upstream) {
-    route.through_upstream = true;  // that proxy resolves the name
-    co_return route;
-  } else {
-    bool timed_out = false;
-    Resolution resolution;
-    {
-      using namespace asio::experimental::awaitable_operators;
-      async::Timer timer(client_.get_executor(), env_.bounds.connect_timeout);
-      auto first = co_await (env_.resolver.resolve(host) || timer.async_wait(async::kOutcome));
-      timed_out = first.index() == 1;
-      if (!timed_out) resolution = std::move(std::get<0>(first));
-    }
-    if (timed_out) co_return std::unexpected(NoRoute{false, "dns_timeout", nullptr, 504});
-    if (resolution.addresses.empty()) {
-      const int status = resolution.failure == "dns_timeout" ? 504 : 502;
-      co_return std::unexpected(NoRoute{false, resolution.failure, nullptr, status});
-    }
-    candidates = std::move(resolution.addresses);
-  }
-  NoRoute refusal{true, "address_reserved", nullptr, 403};
-  for (const IpAddress& candidate : candidates) {
-    const domain::AddressVerdict verdict = env_.rules.vet(admission, candidate, port, env_.own.get());
-    if (verdict.allowed) {
-      route.addresses.push_back(candidate.unmapped());
-    } else {
-      refusal.reason = verdict.reason;
-      refusal.rule = verdict.rule;
-    }
-  }
-  if (route.addresses.empty()) co_return std::unexpected(std::move(refusal));
-  const bool loopback = domain::classify(route.addresses.front()) == domain::AddressKind::kLoopback;
-  route.through_upstream = env_.upstream && !loopback;
-  co_return route;
-}
-
-Task<std::expected<Dialled, DialFailure>> Session::dial_route(Route route, std::string host, std::uint16_t port) {
-  if (route.through_upstream) {
-    co_return co_await dial_through(*env_.upstream, env_.resolver, std::move(host), port, env_.bounds.connect_timeout);
-  }
-  co_return co_await dial(std::move(route.addresses), port, env_.bounds.connect_timeout);
-}
-
 // ---- tunnels ----
 
 // Leaves the tunnel in tunnel_ when the client was answered 200.
@@ -440,7 +370,7 @@ Task<std::string> Session::open_tunnel(Tunnel& tunnel) {
     co_return denied_answer(record.host, record.port, admission.reason, admission.rule, AnswerForm::kConnect);
   }
   record.rule = admission.rule->text;
-  std::expected<Route, NoRoute> route = co_await find_route(admission, record.host, record.port);
+  std::expected<Route, NoRoute> route = co_await find_route(env_, admission, record.host, record.port);
   if (!route) {
     const NoRoute& error = route.error();
     if (error.refused) {
@@ -451,7 +381,7 @@ Task<std::string> Session::open_tunnel(Tunnel& tunnel) {
     co_return failure_answer(error.status, record.host, record.port, error.reason, AnswerForm::kConnect);
   }
   tunnel.route = *route;
-  std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(*route), record.host, record.port);
+  std::expected<Dialled, DialFailure> dialled = co_await dial_route(env_, std::move(*route), record.host, record.port);
   if (!dialled) {
     record.failure = dialled.error().reason;
     co_return failure_answer(dialled.error().status, record.host, record.port, record.failure, AnswerForm::kConnect);
@@ -563,7 +493,7 @@ Task<void> Session::serve_direct(std::string host, std::uint16_t port) {
   const Admission admission = env_.rules.admit(host, port, domain::Traffic::kTunnel);
   if (!admission.allowed) co_return decision.deny(admission.reason, admission.rule);
   decision.record.rule = admission.rule->text;
-  std::expected<Route, NoRoute> route = co_await find_route(admission, host, port);
+  std::expected<Route, NoRoute> route = co_await find_route(env_, admission, host, port);
   if (!route) {
     if (route.error().refused) co_return decision.deny(route.error().reason, route.error().rule);
     decision.record.failure = route.error().reason;
@@ -574,7 +504,7 @@ Task<void> Session::serve_direct(std::string host, std::uint16_t port) {
     const bool known = std::ranges::find(route->addresses, other) != route->addresses.end();
     if (!known && env_.rules.vet(admission, other, port, {}).allowed) route->addresses.push_back(other);
   }
-  std::expected<Dialled, DialFailure> dialled = co_await dial_route(std::move(*route), host, port);
+  std::expected<Dialled, DialFailure> dialled = co_await dial_route(env_, std::move(*route), host, port);
   if (!dialled) {
     // Nobody listens there: the client sees a reset, the nearest to "connection refused" that is left.
     reset_connection(client_);

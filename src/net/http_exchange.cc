@@ -1,5 +1,7 @@
 #include "net/http_exchange.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -84,6 +86,7 @@ class Exchange {
     async::TaskScope scope(executor);
     // A cancellation must not unwind this frame while the upload still uses it: operations then only fail.
     co_await asio::this_coro::throw_if_cancelled(false);
+    scope.spawn(watch_client());
     if (request_.has_body) {
       scope.spawn(send_request());
     } else {
@@ -118,6 +121,19 @@ class Exchange {
     }
     if (chunked) message.chunked(true);
     return true;
+  }
+
+  // A client that is gone ends the exchange even while the origin is silent. Its half-close does not: it may still
+  // read. A client that closed looks the same until keep-alive probes of its socket find it gone.
+  Task<void> watch_client() {
+    const auto [failure] = co_await client_.async_wait(Socket::wait_error, async::kOutcome);
+    int pending = 0;
+    socklen_t size = sizeof(pending);
+    if (failure || ::getsockopt(client_.native_handle(), SOL_SOCKET, SO_ERROR, &pending, &size) != 0) co_return;
+    if (pending == 0) co_return;
+    client_failed_ = true;
+    error_code ignored;
+    upstream_.close(ignored);
   }
 
   Task<void> send_request() {

@@ -252,6 +252,31 @@ TEST_F(ForwardTest, AClientThatLeavesEndsTheRequest) {
   EXPECT_TRUE(proxy_.becomes_idle());
 }
 
+TEST_F(ForwardTest, AClientThatLeavesASilentOriginEndsTheRequest) {
+  Origin origin([](Connection& connection) { connection.read_all(); });
+  start(origin);
+  for (const std::string request : {" HTTP/1.1\r\n\r\n", " HTTP/1.1\r\nContent-Length: 2\r\n\r\nok"}) {
+    Connection client = Connection::to(proxy_.port());
+    client.send("POST " + url(origin) + request);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    client.reset();
+    EXPECT_TRUE(proxy_.becomes_idle()) << request;
+  }
+}
+
+TEST_F(ForwardTest, AHalfClosedClientStillGetsItsAnswer) {
+  Origin origin([](Connection& connection) {
+    connection.read_until("\r\n\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  start(origin);
+  Connection client = Connection::to(proxy_.port());
+  client.send("GET " + url(origin) + " HTTP/1.1\r\n\r\n");
+  client.half_close();
+  EXPECT_THAT(client.read_all(), EndsWith("ok"));
+}
+
 TEST_F(ForwardTest, WebSocketsAreSwitchedThrough) {
   Origin origin([](Connection& connection) {
     const std::string head = connection.read_until("\r\n\r\n");

@@ -541,7 +541,6 @@ TEST(UpstreamTest, EverythingGoesThroughTheOperatorsProxy) {
   EXPECT_EQ(client.read_exactly(4), "ping");
   EXPECT_EQ(seen,
             "CONNECT far.test:9000 HTTP/1.1\r\nHost: far.test:9000\r\nProxy-Authorization: Basic dXNlcjpwQHNz\r\n\r\n");
-  EXPECT_EQ(proxy.resolver.asked, 0);
   client.close();
   proxy.stop();
   EXPECT_THAT(proxy.log_text(), Not(HasSubstr("dXNlcjpwQHNz")));
@@ -557,6 +556,51 @@ TEST(UpstreamTest, RefusalsOfTheOperatorsProxyAreTold) {
   proxy.allow("far.test");
   proxy.start();
   EXPECT_THAT(proxy.connect("far.test:443").second, AllOf(StartsWith("HTTP/1.1 502"), HasSubstr("proxy_answered_407")));
+}
+
+TEST(UpstreamTest, NamesThatResolveHereAreVetted) {
+  Origin upstream([](Connection& connection) {
+    connection.read_until("\r\n\r\n");
+    connection.send("HTTP/1.1 200 OK\r\n\r\n");
+    connection.read_all();
+  });
+  TestProxy proxy;
+  proxy.upstream = *parse_upstream_proxy("http://127.0.0.1:" + std::to_string(upstream.port()));
+  proxy.deny("198.41.0.0/16");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> kCases = {
+      {{"9.9.9.9"}, "200 Connection Established"}, {{"10.0.0.7", "9.9.9.9"}, "200 Connection Established"},
+      {{"169.254.169.254"}, "address_metadata"},   {{"10.0.0.7", "127.0.0.1"}, "address_"},
+      {{"198.41.0.4"}, "denied_by_rule"},          {{"9.9.9.9", "10.0.0.7", "198.41.0.4"}, "denied_by_rule"},
+  };
+  const auto name = [](std::size_t index) { return "n" + std::to_string(index) + ".test"; };
+  for (std::size_t i = 0; i < kCases.size(); ++i) {
+    proxy.allow(name(i));
+    proxy.resolver.answer(name(i), kCases[i].first);
+  }
+  proxy.start();
+  for (std::size_t i = 0; i < kCases.size(); ++i) {
+    EXPECT_THAT(proxy.connect(name(i) + ":443").second, HasSubstr(kCases[i].second)) << i;
+  }
+  EXPECT_EQ(upstream.accepted(), 2);
+}
+
+TEST(UpstreamTest, NamesThatDoNotResolveHereInTimeArePassedOn) {
+  Origin upstream([](Connection& connection) {
+    connection.read_until("\r\n\r\n");
+    connection.send("HTTP/1.1 200 OK\r\n\r\n");
+    connection.read_all();
+  });
+  TestProxy proxy;
+  proxy.config.bounds.connect_timeout = std::chrono::milliseconds(300);
+  proxy.upstream = *parse_upstream_proxy("http://127.0.0.1:" + std::to_string(upstream.port()));
+  for (const std::string failure : {"nxdomain", "dns_timeout", "silent"}) {
+    proxy.allow(failure + ".test");
+    proxy.resolver.fail(failure + ".test", failure);
+  }
+  proxy.start();
+  for (const std::string failure : {"nxdomain", "dns_timeout", "silent"}) {
+    EXPECT_EQ(proxy.connect(failure + ".test:443").second, kEstablished) << failure;
+  }
 }
 
 TEST(UpstreamTest, LoopbackRulesGoDirectAndPrivateLiteralsStayRefused) {
