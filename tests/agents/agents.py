@@ -242,7 +242,6 @@ AGENTS = {
     # ACP: the adapter is confined, the client (acp_client.mjs) is outside and offers no file or terminal access.
     "claude_acp": Agent(
         profile="claude_local",
-        quiet=True,
         program="@zed-industries/claude-agent-acp/dist/index.js",
         command=lambda place: ["claude-agent-acp"],
         files=_claude_settings,
