@@ -127,6 +127,7 @@ struct ConfinementPlan {
   std::vector<Mount> mounts;  // in the order in which they are made
   std::vector<Placeholder> placeholders;
   std::vector<HomeFile> home_files;
+  std::vector<std::string> kept_absent;  // what the run makes there, an agent would obey: set aside at the end
   bool nested_sandboxes = false;
   bool protect_proc_sys = false;  // kernel uid 0: /proc/sys would be writable by ownership
   SeccompPlan seccomp;

@@ -282,7 +282,9 @@ class Planner {
         const bool deeper = holder == nullptr || tree.size() > holder->size();
         if (is_inside(grant.path, tree) && grant.path != tree && deeper) holder = &tree;
       }
-      if (holder == nullptr) {
+      if (grant.placeholder == PathGrant::Placeholder::kAbsence && !host_.inspect(grant.path)) {
+        plan_.kept_absent.push_back(grant.path);
+      } else if (holder == nullptr) {
         RETURN_IF_ERROR(add_grant(grant));
       } else {
         guarded[*holder].push_back(protected_setting(grant));
@@ -357,12 +359,10 @@ class Planner {
   }
 
   static ProtectedPath protected_setting(const PathGrant& grant) {
-    const bool sealed = grant.placeholder == PathGrant::Placeholder::kSealedFile;
     return {.path = grant.path,
             .is_directory = grant.placeholder == PathGrant::Placeholder::kDirectory,
-            .placeholder_content = !sealed && grant.path.ends_with(".json") ? "{}\n" : "",
-            .switch_that_allows = "--agent-settings writable",
-            .placeholder_mode = sealed ? mode_t{0444} : mode_t{0}};
+            .placeholder_content = grant.path.ends_with(".json") ? "{}\n" : "",
+            .switch_that_allows = "--agent-settings writable"};
   }
 
   // Where the host's own file would be seen (its directory is shown), the copy is mounted over it.

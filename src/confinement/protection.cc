@@ -103,8 +103,7 @@ class Protector {
     if (std::ranges::none_of(plan_.placeholders, known)) {
       plan_.placeholders.push_back({.path = missing,
                                     .is_directory = as_directory,
-                                    .content = as_directory ? std::string() : path.placeholder_content,
-                                    .mode = as_directory ? 0 : path.placeholder_mode});
+                                    .content = as_directory ? std::string() : path.placeholder_content});
     }
   }
 

@@ -17,7 +17,6 @@ struct ProtectedPath {
   bool is_directory = false;
   std::string placeholder_content;  // what an absent file reads as inside; of a directory, its .gitignore
   std::string switch_that_allows;   // for the error message
-  mode_t placeholder_mode = 0;      // of an absent file; 0 = 0644
 };
 
 // Settings of agents and editors that lie in a workspace, as paths below it.

@@ -7,6 +7,9 @@
 
 #include <boost/json.hpp>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -90,6 +93,28 @@ std::optional<std::string> with_original_members(const std::string& original_tex
     restore_member(&original, *changed, path);
   }
   return json::serialize(*changed);
+}
+
+std::vector<std::string> set_aside(const std::vector<std::string>& paths, const confinement::Identity& user) {
+  constexpr const char* kSuffix = ".from-a-sandbox";
+  const ActingAs acting(user);
+  std::vector<std::string> remarks;
+  for (const std::string& path : paths) {
+    std::string aside = path + kSuffix;
+    bool renamed = ::rename(path.c_str(), aside.c_str()) == 0;
+    if (!renamed && errno != ENOENT && errno != ENOTDIR) {
+      // The run has taken that name. It cannot know this one.
+      aside += "." + std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
+      renamed = ::rename(path.c_str(), aside.c_str()) == 0;
+    }
+    if (renamed) {
+      remarks.push_back(path + " was made by the run, and would be obeyed outside: it is " + aside + " now");
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+      remarks.push_back(
+          path + " was made by the run, would be obeyed outside, and cannot be renamed: " + std::strerror(errno));
+    }
+  }
+  return remarks;
 }
 
 Result<HomeFiles> HomeFiles::read(const std::vector<confinement::HomeFile>& files, const confinement::Identity& user) {

@@ -29,6 +29,9 @@ class HomeFiles {
   std::vector<std::string> contents_;
 };
 
+// Renames those of `paths` that exist now, so that no program obeys them. Returns a remark for each.
+std::vector<std::string> set_aside(const std::vector<std::string>& paths, const confinement::Identity& user);
+
 // `changed` with each of `members` ("env", "projects.*.mcpServers") as `original` has it: what the original lacks is
 // taken out. Both are JSON objects; nothing when `changed` is not.
 std::optional<std::string> with_original_members(const std::string& original, const std::string& changed,

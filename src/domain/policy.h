@@ -28,8 +28,8 @@ enum class Access : std::uint8_t { kReadOnly, kReadWrite };
 
 struct PathGrant {
   // What stands in for an absent read-only path below a writable one, so that the command cannot create it.
-  // kSealedFile: empty and writable for nobody, which programs take for no file at all.
-  enum class Placeholder : std::uint8_t { kNone, kFile, kDirectory, kSealedFile };
+  // kAbsence: nothing can, programs would take it for the file; what a run makes there is set aside at its end.
+  enum class Placeholder : std::uint8_t { kNone, kFile, kDirectory, kAbsence };
 
   std::string path;
   Access access = Access::kReadOnly;

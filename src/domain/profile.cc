@@ -39,8 +39,8 @@ constexpr std::array kClaudeGuarded = {
     Guarded{"plugins", true},
     Guarded{"output-styles", true},
     Guarded{"local", true},
-    // Where it is, it is read instead of ~/.claude.json.
-    Guarded{.path = ".config.json", .sealed = true},
+    // Where it is, it is read instead of ~/.claude.json; an empty one is an error.
+    Guarded{.path = ".config.json", .stays_absent = true},
 };
 constexpr std::array kClaudeDirectories = {HomeDirectory{".claude", "CLAUDE_CONFIG_DIR", kClaudeGuarded}};
 constexpr std::array kClaudeFiles = {Words{".claude.json"}};
@@ -58,8 +58,8 @@ constexpr std::array kCodexGuarded = {
 constexpr std::array kCodexDirectories = {HomeDirectory{".codex", "CODEX_HOME", kCodexGuarded}};
 
 // The environment has no switch for these. The user's own settings win over them.
-constexpr std::array kCodexSystem = {
-    Profile::SystemFile{"/etc/codex/config.toml", "check_for_update_on_startup = false\n\n[analytics]\nenabled = false\n"}};
+constexpr std::array kCodexSystem = {Profile::SystemFile{
+    "/etc/codex/config.toml", "check_for_update_on_startup = false\n\n[analytics]\nenabled = false\n"}};
 
 // Gemini ------------------------------------------------------------------------------------------------------------
 constexpr std::array kGeminiHosts = {Words{"generativelanguage.googleapis.com"}, Words{"oauth2.googleapis.com"},
@@ -74,10 +74,6 @@ constexpr std::array kGeminiGuarded = {
     Guarded{"skills", true},        Guarded{"agents", true}, Guarded{"policies", true},
 };
 constexpr std::array kGeminiDirectories = {HomeDirectory{".gemini", "GEMINI_CLI_HOME", kGeminiGuarded, ".gemini"}};
-
-constexpr std::array kGeminiSystem = {Profile::SystemFile{
-    "/etc/gemini-cli/system-defaults.json",
-    "{\"privacy\":{\"usageStatisticsEnabled\":false},\"general\":{\"enableAutoUpdate\":false}}\n"}};
 
 // Cursor ------------------------------------------------------------------------------------------------------------
 constexpr std::array kCursorHosts = {Words{"api.anthropic.com"}, Words{"api.openai.com"}, Words{"cursor.com"},
@@ -151,8 +147,7 @@ constexpr std::array kProfiles = {
             .ca_variables = kNodeCa,
             .set = kGeminiSet,
             .directories = kGeminiDirectories,
-            .copied_files = {},
-            .system_files = kGeminiSystem},
+            .copied_files = {}},
     Profile{.name = "cursor_local",
             .title = "Cursor",
             .hosts = kCursorHosts,

@@ -20,7 +20,7 @@ struct Profile {
   struct Guarded {
     std::string_view path;  // below its directory
     bool is_directory = false;
-    bool sealed = false;  // absent, it must read as no file at all: see PathGrant::Placeholder::kSealedFile
+    bool stays_absent = false;  // see PathGrant::Placeholder::kAbsence
   };
   // A directory of the home that the agent keeps its state in.
   struct HomeDirectory {

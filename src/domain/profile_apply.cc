@@ -34,7 +34,7 @@ std::vector<std::string> guarded_members_of(std::string_view file) {
 }
 
 PathGrant::Placeholder placeholder_of(const Profile::Guarded& guarded) {
-  if (guarded.sealed) return PathGrant::Placeholder::kSealedFile;
+  if (guarded.stays_absent) return PathGrant::Placeholder::kAbsence;
   return guarded.is_directory ? PathGrant::Placeholder::kDirectory : PathGrant::Placeholder::kFile;
 }
 

@@ -51,6 +51,7 @@ class Agent:
     # It runs its tools in a sandbox of its own, and this is in the result of the first step because of that.
     own_sandbox: str = ""
     copied: str = ""  # a file in the home directory itself that must be there afterwards
+    quiet: bool = False  # its profile switches off every background call, so nothing but the script's is refused
     acp: bool = False  # driven by the ACP client instead of a prompt
 
 
@@ -95,7 +96,6 @@ def _codex_settings(place):
         ".codex/config.toml": f"""\
 model = "stand-in"
 model_provider = "standin"
-check_for_update_on_startup = false
 
 [model_providers.standin]
 name = "stand-in"
@@ -105,9 +105,6 @@ env_key = "OPENAI_API_KEY"
 
 [features]
 plugins = false
-
-[analytics]
-enabled = false
 """
     }
 
@@ -175,6 +172,7 @@ def _pi_settings(place):
 AGENTS = {
     "claude": Agent(
         profile="claude_local",
+        quiet=True,
         program=_CLAUDE,
         command=_claude_command,
         files=_claude_settings,
@@ -184,6 +182,7 @@ AGENTS = {
     ),
     "codex": Agent(
         profile="codex_local",
+        quiet=True,
         program="@openai/codex/bin/codex.js",
         command=_codex("--dangerously-bypass-approvals-and-sandbox"),
         files=_codex_settings,
@@ -192,6 +191,7 @@ AGENTS = {
     ),
     "claude_sandboxed": Agent(
         profile="claude_local",
+        quiet=True,
         program=_CLAUDE,
         own_sandbox=".bash_profile: can only add regular files",
         command=_claude_sandboxed,
@@ -203,6 +203,7 @@ AGENTS = {
     # Codex inside its own sandbox inside ours, with the settings of Paperclip's adapter.
     "codex_sandboxed": Agent(
         profile="codex_local",
+        quiet=True,
         program="@openai/codex/bin/codex.js",
         own_sandbox="index.lock': Read-only file system",
         command=_codex("--sandbox", "workspace-write", "-c", "sandbox_workspace_write.network_access=true"),
@@ -230,6 +231,7 @@ AGENTS = {
     ),
     "pi": Agent(
         profile="pi_local",
+        quiet=True,
         program="@earendil-works/pi-coding-agent/package.json",
         command=lambda place: ["pi", "-p", "--mode", "json", "--provider", "standin", "--model", "m1", PROMPT],
         files=_pi_settings,
@@ -251,6 +253,7 @@ AGENTS = {
     # The modes that a client sets are noted in config.toml, which is read-only here; so the mode is a flag.
     "codex_acp": Agent(
         profile="codex_local",
+        quiet=True,
         program="@zed-industries/codex-acp/bin/codex-acp.js",
         command=lambda place: ["codex-acp", "-c", 'sandbox_mode="danger-full-access"', "-c", 'approval_policy="never"'],
         files=_codex_settings,

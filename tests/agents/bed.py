@@ -133,7 +133,7 @@ class RefusedHandler(http.server.BaseHTTPRequestHandler):
 class Scene:
     """A home with an agent's settings, a Git workspace in it, a canary beside it, and the script of the model."""
 
-    def __init__(self, root, agent_name, packages, model_url, refused_url, owner=None):
+    def __init__(self, root, agent_name, packages, model_url, refused_url, owner=None, fresh=False):
         self.agent = AGENTS[agent_name]
         self.home = f"{root}/agent"
         self.workspace = f"{self.home}/project"
@@ -153,7 +153,7 @@ class Scene:
             ],
             "final": "The job is done.",
         }
-        self.settings = self.agent.files(self.place)
+        self.settings = {} if fresh else self.agent.files(self.place)
         files = {
             "secrets/canary.txt": self.canary + "\n",
             "project/build.sh": "set -eu\nmkdir -p out\ncat src/*.txt >out/product.txt\n"
@@ -168,7 +168,8 @@ class Scene:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
-        os.makedirs(f"{self.home}/{self.agent.sessions}", exist_ok=True)
+        if not fresh:
+            os.makedirs(f"{self.home}/{self.agent.sessions}", exist_ok=True)
         git = ["git", "-C", self.workspace, "-c", "init.defaultBranch=main"]
         for call in (["init", "-q"], ["config", "user.name", "Agent"], ["config", "user.email", "agent@example.com"],
                      ["add", "-A"], ["commit", "-q", "-m", "Start"]):  # fmt: skip

@@ -267,8 +267,20 @@ test_claude_json_in_a_moved_directory_is_guarded() {
   rewrite_claude_json "$CLAUDE_CONFIG_DIR/.claude.json"
   claude_json_is_guarded "$CLAUDE_CONFIG_DIR/.claude.json"
   denied sh -c 'echo evil > n && mv n "$CLAUDE_CONFIG_DIR/.claude.json"'
-  denied sh -c 'echo evil > "$CLAUDE_CONFIG_DIR/.config.json"'
-  [ ! -e "$CLAUDE_CONFIG_DIR/.config.json" ] || fail "a placeholder is left"
+}
+
+# An older place of ~/.claude.json, which wins where it exists.
+test_claudes_older_settings_file_is_set_aside() {
+  export HOME=$scratch/first
+  mkdir -p "$HOME/.claude"
+  RUN_FLAGS=(--profile claude_local)
+  run 0 sh -c 'echo evil > ~/.claude/.config.json'
+  [ ! -e "$HOME/.claude/.config.json" ] || fail "it was planted"
+  err_has '.config.json.from-a-sandbox'
+  run 0 sh -c 'cd ~/.claude; rm .config.json.from-a-sandbox; mkdir -p .config.json.from-a-sandbox/x; echo evil > .config.json'
+  [ ! -e "$HOME/.claude/.config.json" ] || fail "it was planted"
+  echo '{}' >"$HOME/.claude/.config.json"
+  denied sh -c 'echo evil > ~/.claude/.config.json'
 }
 
 test_claude_json_is_guarded_in_the_host_scope() {
@@ -288,10 +300,11 @@ test_claude_json_is_guarded_in_the_host_scope() {
   denied sh -c 'mkdir -p ~/.claude/hooks && echo evil > ~/.claude/hooks/x'
 }
 
-test_system_wide_defaults_of_the_agents() {
-  RUN_FLAGS=(--profile codex_local --profile gemini_local)
-  [ ! -e /etc/codex/config.toml ] && [ ! -e /etc/gemini-cli ] || skip "this machine has defaults of its own"
-  run 0 cat /etc/codex/config.toml /etc/gemini-cli/system-defaults.json
+test_codex_has_system_wide_defaults() {
+  RUN_FLAGS=(--profile codex_local)
+  [ ! -e /etc/codex/config.toml ] || skip "this machine has defaults of its own"
+  run 0 cat /etc/codex/config.toml
   out_has 'check_for_update_on_startup = false'
-  out_has '"usageStatisticsEnabled":false'
+  RUN_FLAGS+=(--filesystem host)
+  run 1 cat /etc/codex/config.toml
 }
