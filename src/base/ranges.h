@@ -7,7 +7,7 @@ namespace cofferdam {
 
 template <class Range, class Value>
 bool contains(const Range& range, const Value& value) {
-  return std::ranges::find(range, value) != std::ranges::end(range);
+  return std::ranges::any_of(range, [&](const auto& item) { return item == value; });
 }
 
 }  // namespace cofferdam

@@ -10,9 +10,11 @@
 #include "confinement/command_exposure.h"
 #include "confinement/environment_plan.h"
 #include "confinement/git_layout.h"
+#include "confinement/landlock_plan.h"
 #include "confinement/limits_plan.h"
 #include "confinement/mount_set.h"
 #include "confinement/network_plan.h"
+#include "confinement/places.h"
 #include "confinement/protection.h"
 #include "confinement/system_layout.h"
 #include "confinement/trusted_program.h"
@@ -32,19 +34,6 @@ using Type = PathFact::Type;
 constexpr uid_t kInsideUidForRoot = 1000;
 constexpr std::size_t kExcludeBytes = std::size_t{1} << 20;
 constexpr std::size_t kSystemFileBytes = std::size_t{1} << 20;
-
-constexpr std::array<std::string_view, 16> kNeverAWorkspace = {"/bin",   "/boot", "/dev",       "/etc", "/home", "/lib",
-                                                               "/lib64", "/proc", "/root/.ssh", "/run", "/sbin", "/sys",
-                                                               "/tmp",   "/usr",  "/var",       "/opt"};
-constexpr std::array<std::string_view, 4> kNeverGranted = {"/", "/proc", "/dev", "/sys/fs/cgroup"};
-
-constexpr std::array<std::string_view, 10> kNeverAliased = {"/usr", "/bin",  "/sbin", "/lib", "/lib64",
-                                                            "/etc", "/proc", "/dev",  "/sys", "/run"};
-
-Error unsafe_workspace(const std::string& path, const std::string& why) {
-  return Error(ErrorCode::kInvalidArgument, "The workspace cannot be " + path + ": " + why)
-      .with_hint("Name the project's own directory with --workspace.");
-}
 
 // One plan in the making. The steps run in the order of plan(); each adds its part.
 class Planner {
@@ -83,7 +72,11 @@ class Planner {
         plan_environment(host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
     add_listeners();
     note_weak_limits();
-    plan_landlock();
+    plan_.landlock = plan_landlock({.abi = host_.facts().landlock_abi,
+                                    .nested_sandboxes = plan_.nested_sandboxes,
+                                    .filesystem = policy_.filesystem,
+                                    .home = home_},
+                                   mounts_);
     plan_.mounts = std::move(mounts_).in_order();
     RETURN_IF_ERROR(record_identities());
     return std::move(plan_);
@@ -117,21 +110,9 @@ class Planner {
   }
 
   Status check_workspace() const {
-    const std::string& path = plan_.workspace;
-    if (path == "/") return unsafe_workspace(path, "that is the whole file system");
-    if (contains(kNeverAWorkspace, path)) return unsafe_workspace(path, "that is a directory of the system");
-    for (const std::string_view system : {"/proc", "/sys", "/dev", "/usr", "/etc", "/boot"}) {
-      if (is_inside(path, system)) return unsafe_workspace(path, "that is a directory of the system");
-    }
-    const std::string real_home = host_.real_path(home_).value_or(home_);
-    if (path == real_home || path == home_) {
-      if (policy_.allow_home_as_workspace) return {};
-      return unsafe_workspace(path, "that is the home directory; --allow-home allows it");
-    }
-    if (is_inside(real_home, path) || is_inside(home_, path)) {
-      return unsafe_workspace(path, "the home directory lies inside it");
-    }
-    return {};
+    return check_workspace_place(plan_.workspace, {.path = home_,
+                                                   .real_path = host_.real_path(home_).value_or(home_),
+                                                   .may_be_workspace = policy_.allow_home_as_workspace});
   }
 
   Status add_workspace() {
@@ -235,7 +216,7 @@ class Planner {
 
   Status add_grant(const PathGrant& grant) {
     const std::string path = in_workspace(grant.path);
-    if (contains(kNeverGranted, path)) return never_granted(grant, path);
+    if (is_never_granted(path)) return never_granted(grant, path);
     RETURN_IF_ERROR(check_no_planted_link(path, grant.origin));
     const auto real = host_.real_path(path);
     if (!real) {
@@ -243,7 +224,7 @@ class Planner {
       return Error(ErrorCode::kNotFound, grant.origin + ": " + path + " does not exist")
           .with_hint("Create it first, or take it out of the policy.");
     }
-    if (contains(kNeverGranted, *real)) return never_granted(grant, *real);
+    if (is_never_granted(*real)) return never_granted(grant, *real);
     if (const auto place = place_without_links(path); place && *place != *real) return replaced(path);
     Mount mount = bind_mount(path, grant.access, grant.origin);
     if (*real == path) return mounts_.add(std::move(mount));
@@ -504,7 +485,7 @@ class Planner {
             .with_hint("Create it in the workspace, or take the alias out of the policy.");
       }
       RETURN_IF_ERROR(check_no_planted_link(target, "alias " + alias.path));
-      RETURN_IF_ERROR(check_alias_place(alias.path));
+      RETURN_IF_ERROR(check_alias_place(alias.path, plan_.workspace, home_));
       Mount mount = bind_mount(target, Access::kReadWrite, "alias of " + target);
       mount.target = alias.path;
       if (const Mount* around = mounts_.covering(target); around != nullptr && around->kind == Mount::Kind::kReadOnly) {
@@ -512,21 +493,6 @@ class Planner {
       }
       other_names_.push_back(std::move(mount));
     }
-    return {};
-  }
-
-  Status check_alias_place(const std::string& path) const {
-    const auto would_cover = [&](std::string_view taken) {
-      return Error(ErrorCode::kInvalidArgument,
-                   "An alias cannot be shown at " + path + ": it would cover " + std::string(taken));
-    };
-    for (const std::string_view system : kNeverAliased) {
-      if (is_inside(path, system) || is_inside(system, path)) return would_cover(system);
-    }
-    for (const std::string& taken : {plan_.workspace, home_}) {
-      if (is_inside(taken, path)) return would_cover(taken);
-    }
-    if (is_inside(path, plan_.workspace)) return would_cover(plan_.workspace);
     return {};
   }
 
@@ -569,31 +535,6 @@ class Planner {
     }
   }
 
-  void plan_landlock() {
-    LandlockPlan& landlock = plan_.landlock;
-    if (plan_.nested_sandboxes) {
-      landlock.reason = "off: nested sandboxes must be able to mount";
-      return;
-    }
-    landlock.abi = host_.facts().landlock_abi;
-    if (landlock.abi == 0) {
-      landlock.reason = "off: this kernel has no Landlock";
-      return;
-    }
-    landlock.reason = "second lock behind the mounts";
-    if (policy_.filesystem == FilesystemScope::kHost) {
-      landlock.rules.push_back({.path = "/", .access = Access::kReadWrite});
-      return;
-    }
-    landlock.rules.push_back({.path = "/", .access = Access::kReadOnly});
-    for (const char* path : {"/dev", "/proc", "/tmp", "/var/tmp", "/run"}) {
-      landlock.rules.push_back({.path = path, .access = Access::kReadWrite});
-    }
-    landlock.rules.push_back({.path = home_, .access = Access::kReadWrite});
-    add_writable_binds(landlock);
-  }
-
-  void add_writable_binds(LandlockPlan& landlock);
   Status record_identities();
 
   const Policy& policy_;
@@ -605,14 +546,6 @@ class Planner {
   PathFact workspace_fact_;
   std::string home_;
 };
-
-void Planner::add_writable_binds(LandlockPlan& landlock) {
-  for (const Mount& mount : mounts_.all()) {
-    if (mount.kind == Mount::Kind::kReadWrite) {
-      landlock.rules.push_back({.path = mount.target, .access = Access::kReadWrite});
-    }
-  }
-}
 
 // In a tree that a run may write a name can be swapped for a link between any two looks at it, so what such a name
 // leads to counts only when no link lies on the way. A placeholder has no identity before it is made.

@@ -111,7 +111,8 @@ std::vector<std::string> set_aside(const std::vector<std::string>& paths, const 
       remarks.push_back(path + " was made by the run, and would be obeyed outside: it is " + aside + " now");
     } else if (errno != ENOENT && errno != ENOTDIR) {
       remarks.push_back(
-          path + " was made by the run, would be obeyed outside, and cannot be renamed: " + std::strerror(errno));
+          Error::from_errno(errno, path + " was made by the run, would be obeyed outside, and cannot be renamed")
+              .message());
     }
   }
   return remarks;

@@ -342,14 +342,8 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   ASSIGN_OR_RETURN(Sandbox sandbox,
                    start_sandbox(plan, home_files, terminal, egress ? egress->take_channel() : UniqueFd(), cgroup));
   Outcome outcome = Watch(sandbox, terminal, home_files, request, messages, signals).follow();
-<<<<<<< HEAD
-  tell_memory(cgroup, outcome, messages, report);
-=======
   for (const std::string& remark : set_aside(plan.kept_absent, plan.identity)) messages.note(remark);
-  if (outcome.kind == Outcome::Kind::kSignalled && outcome.value == SIGKILL && cgroup.ran_out_of_memory()) {
-    outcome.kind = Outcome::Kind::kOutOfMemory;
-  }
->>>>>>> fix-home
+  tell_memory(cgroup, outcome, messages, report);
   if (egress) {
     ASSIGN_OR_RETURN(report.egress, egress->finish());
     tell_refusals(*report.egress, run_id, messages);
