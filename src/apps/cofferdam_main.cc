@@ -2,9 +2,11 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "system/standard_descriptors.h"
 
 int main(int argc, char** argv) {
   using namespace cofferdam;
+  system::fill_standard_descriptors();
   const cli::Program program{.version = COFFERDAM_VERSION,
                              .services = {.run_local = control::run_local,
                                           .explain_local = control::explain_local,

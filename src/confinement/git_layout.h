@@ -36,11 +36,10 @@ struct GitLayout {
   std::string exclude_file;  // info/exclude of the repository, whether it exists or not
 };
 
-// Every value of `section.key` in a Git configuration file, in order, whatever the sub-section. Enough of the format
-// for paths: one line each, quoted or not, comments cut off.
-std::vector<std::string> git_config_values(std::string_view config, std::string_view section, std::string_view key);
+enum class GitProtection : bool { kOff, kOn };
 
-// Fails when the pointer is forged, names a missing place or passes through symbolic links.
-Result<GitLayout> read_git_layout(const HostView& host, const std::string& workspace);
+// Fails when the pointer is forged, names a missing place or passes through symbolic links; with protection on also
+// when something that must be protected cannot be seen whole (too much of it, too deep, behind a link).
+Result<GitLayout> read_git_layout(const HostView& host, const std::string& workspace, GitProtection protection);
 
 }  // namespace cofferdam::confinement

@@ -389,7 +389,9 @@ class Planner {
   // ---- protection ----------------------------------------------------------------------------------------------
 
   Status add_git_and_protection() {
-    ASSIGN_OR_RETURN(const GitLayout git, read_git_layout(host_, plan_.workspace));
+    ASSIGN_OR_RETURN(const GitLayout git,
+                     read_git_layout(host_, plan_.workspace,
+                                     policy_.git_config_writable ? GitProtection::kOff : GitProtection::kOn));
     RETURN_IF_ERROR(add_grants(git.grants));
     std::vector<ProtectedPath> paths;
     if (!policy_.git_config_writable) {

@@ -119,6 +119,8 @@ system::SpawnRequest spawn_request(const ConfinementPlan& plan) {
     request.arguments[0] = "bwrap";
   }
   request.working_directory = "/";
+  // Signals for the caller's process group are ours to forward; they must not meet bubblewrap or init first.
+  request.new_session = true;
   return request;
 }
 

@@ -6,6 +6,7 @@
 
 #include "confinement/bubblewrap.h"
 #include "confinement/command_exposure.h"
+#include "confinement/git_config.h"
 #include "confinement/git_layout.h"
 #include "confinement/limits_plan.h"
 #include "confinement/mount_set.h"
@@ -65,11 +66,15 @@ TEST(GitConfigValues, ReadsWhatGitReads) {
   EXPECT_THAT(git_config_values(kConfig, "core", "worktree"), ElementsAre("../w"));
   EXPECT_THAT(git_config_values("", "core", "worktree"), IsEmpty());
   EXPECT_THAT(git_config_values("[core", "core", "worktree"), IsEmpty());
+  EXPECT_THAT(git_config_values("[include] path = ../z\\\n4.cfg\n", "include", "path"), ElementsAre("../z4.cfg"));
+  EXPECT_THAT(git_config_values("[core]\nhooksPath = \"hk\"s # c\n", "core", "hookspath"), ElementsAre("hks"));
+  EXPECT_THAT(git_config_values("[core]hooksPath=\"a;b\" c\n", "core", "hookspath"), ElementsAre("a;b c"));
+  EXPECT_THAT(git_config_values("[includeIf \"x]y\"]\npath=q\n", "includeif", "path"), ElementsAre("q"));
 }
 
 std::vector<std::string> protected_by(const FakeHost& host) {
   std::vector<std::string> out;
-  const auto layout = read_git_layout(host, "/w");
+  const auto layout = read_git_layout(host, "/w", GitProtection::kOn);
   if (!layout) return {layout.error().to_string()};
   for (const auto& path : layout->protected_paths) out.push_back(path.path);
   return out;
@@ -110,7 +115,7 @@ TEST(GitLayout, PointersMustPointBack) {
     host.file("/w/.git", "gitdir: " + target + "\n").file("/m/.git/HEAD").directory("/m/.git/objects");
     host.file(target + "/gitdir", std::string(row.back) + "\n")
         .file(target + "/commondir", std::string(row.common) + "\n");
-    EXPECT_EQ(read_git_layout(host, "/w").has_value(), row.good) << row.name;
+    EXPECT_EQ(read_git_layout(host, "/w", GitProtection::kOn).has_value(), row.good) << row.name;
   }
 }
 
@@ -119,17 +124,17 @@ TEST(GitLayout, SubmodulePointersMustPointBack) {
     FakeHost host;
     host.file("/w/.git", "gitdir: ../s/.git/modules/w\n");
     host.file("/s/.git/modules/w/config", std::string("[core]\n\tworktree = ") + (good ? "../../../../w\n" : "/x\n"));
-    EXPECT_EQ(read_git_layout(host, "/w").has_value(), good);
+    EXPECT_EQ(read_git_layout(host, "/w", GitProtection::kOn).has_value(), good);
   }
 }
 
 TEST(GitLayout, LinksAndStrangersAreRefused) {
   FakeHost link;
   link.link("/w/.git", "/m/.git").directory("/m/.git");
-  EXPECT_FALSE(read_git_layout(link, "/w"));
+  EXPECT_FALSE(read_git_layout(link, "/w", GitProtection::kOn));
   FakeHost stranger;
   stranger.directory("/w").file("/w/.git", "gitdir: /m/.git/worktrees/t\n").directory("/m/.git/worktrees/t", 77);
-  EXPECT_FALSE(read_git_layout(stranger, "/w"));
+  EXPECT_FALSE(read_git_layout(stranger, "/w", GitProtection::kOn));
 }
 
 TEST(Protection, PinsParentsAndCoversWhatIsAbsent) {
