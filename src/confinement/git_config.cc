@@ -76,10 +76,11 @@ class Scanner {
     std::string blanks;
     bool quoted = false;
     const auto append = [&](char c) {
-      if (!value.empty() || quoted) value += blanks;
+      value += blanks;
       blanks.clear();
       value += c;
     };
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '\n') break;

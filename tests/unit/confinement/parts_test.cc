@@ -86,9 +86,10 @@ TEST(GitLayout, ProtectsHooksConfigurationAndWhatLeadsToOthers) {
   host.file("/w/.git/config",
             "[core]\n\thooksPath = .husky/_\n[include]\n\tpath = ../shared\n\tpath = "
             "/etc/x\n[extensions]\n\tworktreeConfig = true\n");
-  EXPECT_THAT(protected_by(host), testing::UnorderedElementsAre(
-                                      "/w/.git/hooks", "/w/.git/config", "/w/.git/config.worktree", "/w/.git/commondir",
-                                      "/w/shared", "/w/.husky", "/w/.git/worktrees/t/commondir"));
+  EXPECT_THAT(protected_by(host),
+              testing::UnorderedElementsAre("/w/.git/hooks", "/w/.git/config", "/w/.git/config.worktree",
+                                            "/w/.git/commondir", "/w/shared", "/w/.husky",
+                                            "/w/.git/worktrees/t/commondir", "/w/.git/worktrees/t/config.worktree"));
 }
 
 TEST(GitLayout, ProtectsSubmodules) {
