@@ -434,6 +434,7 @@ TEST_F(CliTest, EveryVerbHasAManPage) {
     }
   }
   EXPECT_THAT(run_cofferdam({"man"}).out, StartsWith(".TH \"COFFERDAM\" "));
+  EXPECT_THAT(run_cofferdam({"man", "--list"}).out, StartsWith("run\n"));
 }
 
 TEST_F(CliTest, CompletionScriptsNameEveryFlag) {
