@@ -12,7 +12,11 @@ dev_install() {
   local prefix=/usr/local
   while [ $# -gt 0 ]; do
     case "$1" in
-      --prefix) prefix=${2:?--prefix needs a directory}; shift 2 ;;
+      --prefix)
+        [ $# -ge 2 ] || die "install: --prefix needs a directory"
+        prefix=$2
+        shift 2
+        ;;
       --prefix=*) prefix=${1#*=}; shift ;;
       *) die "install: unknown argument '$1'" ;;
     esac
@@ -29,14 +33,16 @@ dev_install() {
 }
 
 install_into() {
-  local release=$1 prefix=$2 staging verb shell
+  local release=$1 prefix=$2 staging verbs verb shell
   staging=$(mktemp -d)
   "$release/cofferdam" completion bash >"$staging/cofferdam.bash"
   "$release/cofferdam" completion zsh >"$staging/_cofferdam"
   "$release/cofferdam" completion fish >"$staging/cofferdam.fish"
   "$release/cofferdam" man >"$staging/cofferdam.1"
-  for verb in $("$release/cofferdam" man --list); do
-    "$release/cofferdam" man "$verb" >"$staging/cofferdam-$verb.1"
+  # Assigned first: a failure inside the words of a loop goes unnoticed.
+  verbs=$("$release/cofferdam" man --list) || die "install: the verbs cannot be listed"
+  for verb in $verbs; do
+    "$release/cofferdam" man "$verb" >"$staging/cofferdam-$verb.1" || die "install: no man page of '$verb'"
   done
   "${elevate[@]}" install -Dm755 "$release/cofferdam" "$prefix/bin/cofferdam"
   for shell in cofferdam-init cofferdam-egress; do

@@ -28,6 +28,8 @@ build_preset() {
   dev_setup
   mkdir -p "$COFFERDAM_BUILD_ROOT"
   log=$COFFERDAM_BUILD_ROOT/configure-$preset.log
+  [ -d "$(build_directory "$preset")" ] ||
+    say "dev: building ($preset; a few minutes the first time), log: $COFFERDAM_BUILD_ROOT/build-$preset.log"
   cmake --preset "$preset" -S "$root" >"$log" 2>&1 || {
     cat "$log" >&2
     die "configuring the preset '$preset' failed"

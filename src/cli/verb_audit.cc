@@ -15,19 +15,21 @@ std::string member(const boost::json::object& decision, std::string_view name) {
   return printable(boost::json::serialize(*value));
 }
 
-// The columns of one recorded decision.
+// The columns of one recorded decision. REASON: of a refusal, or why an allowed connection failed.
 std::vector<std::string> columns_of(const std::string& line) {
   boost::json::error_code error;
   const boost::json::value value = boost::json::parse(line, error);
   if (error || !value.is_object()) return {"-", "unreadable", printable(line)};
   const boost::json::object& decision = value.get_object();
   const std::string port = member(decision, "port");
+  const std::string reason = member(decision, decision.contains("reason") ? "reason" : "failure");
   return {member(decision, "time"),   member(decision, "verdict"), member(decision, "host") + ":" + port,
-          member(decision, "method"), member(decision, "rule"),    member(decision, "run")};
+          member(decision, "method"), member(decision, "rule"),    reason,
+          member(decision, "run")};
 }
 
 std::string as_table(const std::vector<std::string>& lines) {
-  std::vector<std::vector<std::string>> rows = {{"TIME", "VERDICT", "DESTINATION", "METHOD", "RULE", "RUN"}};
+  std::vector<std::vector<std::string>> rows = {{"TIME", "VERDICT", "DESTINATION", "METHOD", "RULE", "REASON", "RUN"}};
   for (const std::string& line : lines) rows.push_back(columns_of(line));
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {

@@ -4,6 +4,10 @@
 namespace cofferdam::cli {
 
 int run_man(const Invocation& invocation) {
+  if (invocation.arguments.has("list")) {
+    for (const Verb& verb : verbs()) invocation.console.out(std::string(verb.name) + "\n");
+    return kExitSuccess;
+  }
   const auto& positionals = invocation.arguments.positionals;
   if (positionals.empty()) {
     invocation.console.out(program_man_page(invocation.program.version));

@@ -25,10 +25,13 @@ constexpr OptionSpec kQuiet{"quiet", 'q', "", Completion::kNone, kGeneral, "Say 
 constexpr OptionSpec kOutcome{
     "outcome", 0, "FILE", Completion::kFile, kGeneral, "Write how the command ended to FILE as JSON.", false};
 constexpr OptionSpec kDenied{"denied", 0, "", Completion::kNone, kGeneral, "Only what was refused.", false};
+constexpr OptionSpec kList{"list", 0, "", Completion::kNone, kGeneral, "Print the names of the verbs, one a line.",
+                           false};
 
 constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet};
 constexpr std::array kExplainOptions = {kPolicy, kAdapterConfig, kQuiet, kOutput};
 constexpr std::array kAuditOptions = {kDenied, kOutput};
+constexpr std::array kManOptions = {kList};
 constexpr std::array kOutputOption = {kOutput};
 
 constexpr std::string_view kUsualExitCodes = "0  done\n2  the command line is wrong";
@@ -142,13 +145,13 @@ constexpr std::array kVerbs = {
          .run = run_completion},
     Verb{.name = "man",
          .summary = "Print a man page",
-         .synopsis = "[VERB]",
+         .synopsis = "[--list] [VERB]",
          .description = "Prints the man page of VERB, or the overview, as man reads it.",
          .examples = "cofferdam man run | man -l -\n"
                      "    Read it now.\n"
                      "cofferdam man run > /usr/local/share/man/man1/cofferdam-run.1\n"
                      "    Install it.",
-         .options = {},
+         .options = kManOptions,
          .policy_options = false,
          .takes_command = false,
          .positional = {"VERB", "", "The verb (default: the overview).", false},

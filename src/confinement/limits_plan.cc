@@ -55,7 +55,7 @@ class LimitsPlanner {
       if (means != Means::kNone) limit.means = means;
     } else if (kernel_uid_ == 0) {
       limit.means = Means::kNone;
-      limit.remark = "the default does not bind the kernel's uid 0; --pids makes a control group that does";
+      limit.remark = "No limit of processes holds for this run, which keeps root's user id; --pids N sets one";
     }
     plan_.push_back(std::move(limit));
     return {};

@@ -1,6 +1,7 @@
 #include "confinement/network_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "domain/egress_decision.h"
 
@@ -28,7 +29,9 @@ NetworkPlan plan_network(const domain::Policy& policy) {
   for (const domain::LoopbackForward& forward : domain::loopback_forwards(policy.allow)) {
     const std::string port = std::to_string(forward.port);
     if (forward.port < kFirstUnprivilegedPort) {
-      plan.notes.push_back(cannot_listen(port));
+      // localhost has two addresses; one note is enough.
+      std::string note = cannot_listen(port);
+      if (std::ranges::find(plan.notes, note) == plan.notes.end()) plan.notes.push_back(std::move(note));
     } else if (!is_taken(plan.listeners, forward.port)) {
       // Both families lead to the one address of the host that the rule names first.
       const std::string payload = "direct " + forward.host + " " + port;

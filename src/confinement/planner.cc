@@ -533,7 +533,7 @@ class Planner {
 
   void note_weak_limits() {
     for (const PlannedLimit& limit : plan_.limits) {
-      if (!limit.remark.empty()) plan_.notes.push_back("Limit \"" + limit.name + "\": " + limit.remark);
+      if (!limit.remark.empty()) plan_.notes.push_back(limit.remark);
     }
   }
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/strings.h"
 #include "confinement/cgroup.h"
@@ -40,6 +41,37 @@ constexpr std::chrono::seconds kHardGrace{2};
 
 constexpr std::array kForwardedSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 constexpr std::array kHandledSignals = {SIGWINCH, SIGTSTP, SIGCONT};
+
+Error not_found(const std::string& program) {
+  if (program.empty()) {
+    return Error(ErrorCode::kNotFound, "The name of the program is empty")
+        .with_hint("The first word after \"--\" is the program: is it an unset variable?");
+  }
+  Error error(ErrorCode::kNotFound, printable(program) + ": command not found in the sandbox");
+  constexpr std::string_view kVisible =
+      "Only the system's tools, the workspace and what is granted are visible: show its directory with --ro DIR";
+  if (program.contains('/')) return std::move(error).with_hint(std::string(kVisible) + ".");
+  return std::move(error).with_hint("Is its directory in PATH? " + std::string(kVisible) +
+                                    ", and name its full path or add the directory to PATH.");
+}
+
+Error not_executable(const std::string& program, int error_number) {
+  const std::string name = printable(program);
+  if (error_number == ENOEXEC) {
+    return Error(ErrorCode::kPermissionDenied, name + ": it is no program this system can execute (no #! line?)")
+        .with_hint("Name its interpreter: sh " + name);
+  }
+  Error error(ErrorCode::kPermissionDenied, name + ": " + std::strerror(error_number));
+  if (error_number != EACCES) return error;
+  return std::move(error).with_hint("Make it executable: chmod +x " + name);
+}
+
+std::string duration_text(std::chrono::milliseconds duration) {
+  constexpr int kMillisecondsPerSecond = 1000;
+  const auto count = duration.count();
+  return count % kMillisecondsPerSecond == 0 ? std::to_string(count / kMillisecondsPerSecond) + "s"
+                                             : std::to_string(count) + "ms";
+}
 
 bool asks_to_end(int signal_number) {
   return signal_number == SIGTERM || signal_number == SIGHUP;
@@ -216,17 +248,8 @@ class Watch {
 
   void start_failed(const SandboxEvent& event) {
     const bool missing = event.value == ENOENT || event.value == ENOTDIR;
-    const std::string program = printable(event.text);
-    if (missing) {
-      fail_to_start(Outcome::StartError::kNotFound,
-                    Error(ErrorCode::kNotFound, program + ": command not found in the sandbox")
-                        .with_hint("Only the system's tools and the workspace are visible: show its directory with "
-                                   "--ro DIR, or look with `cofferdam explain`."));
-    } else {
-      fail_to_start(Outcome::StartError::kNotExecutable,
-                    Error(ErrorCode::kPermissionDenied, program + ": " + std::strerror(event.value))
-                        .with_hint("Make it executable (chmod +x), or name its interpreter: sh " + program));
-    }
+    fail_to_start(missing ? Outcome::StartError::kNotFound : Outcome::StartError::kNotExecutable,
+                  missing ? not_found(event.text) : not_executable(event.text, event.value));
   }
 
   void ended(const SandboxEvent& event) {
@@ -256,8 +279,13 @@ class Watch {
 
   // The first word counts.
   void decide(Outcome outcome) {
-    if (!decided_) outcome_ = std::move(outcome);
+    if (decided_) return;
     decided_ = true;
+    if (outcome.kind == Outcome::Kind::kTimedOut && request_.policy.limits.wall_clock) {
+      messages_.note("ended after " + duration_text(*request_.policy.limits.wall_clock) +
+                     ": the time limit (--timeout)");
+    }
+    outcome_ = std::move(outcome);
   }
 
   void bring_home(const SandboxEvent& event) {

@@ -1,8 +1,10 @@
 #include "control/outcome_file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <cerrno>
 
 #include "confinement/plan_text.h"
 #include "system/file.h"
@@ -28,6 +30,11 @@ std::string_view name_of(Outcome::StartError error) {
       return "setup";
   }
   return "setup";
+}
+
+Error not_writable(const std::string& path, const std::string& why) {
+  return Error(ErrorCode::kInvalidArgument, "The outcome cannot be written to " + path + ": " + why)
+      .with_hint("Name a file, new or to be replaced, in a directory that you may write.");
 }
 
 }  // namespace
@@ -64,11 +71,14 @@ std::string outcome_json(const RunReport& report) {
 }
 
 Status prepare_outcome(const std::string& path) {
-  const Status made = system::replace_file(path, "", 0644);
-  if (made && ::unlink(path.c_str()) == 0) return {};
-  return Error(ErrorCode::kInvalidArgument, "The outcome cannot be written to " + path + ": " +
-                                                (made ? "it cannot be replaced" : made.error().message()))
-      .with_hint("Name a file in a directory that you may write.");
+  struct stat status{};
+  const bool exists = ::lstat(path.c_str(), &status) == 0;
+  // Replacing takes away what stands there: a device or a link of the system's must survive.
+  if (exists && !S_ISREG(status.st_mode)) return not_writable(path, "it exists and is not a regular file");
+  // The old one goes only when a new one can be made beside it.
+  if (const Status makes = system::can_make_beside(path); !makes) return not_writable(path, makes.error().message());
+  if (exists && ::unlink(path.c_str()) != 0 && errno != ENOENT) return not_writable(path, "it cannot be replaced");
+  return {};
 }
 
 Status write_outcome(const std::string& path, const RunReport& report) {

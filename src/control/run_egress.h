@@ -18,7 +18,7 @@ Result<std::optional<egress::EgressProcess>> start_egress(const confinement::Con
                                                           const std::map<std::string, std::string>& environment,
                                                           const std::string& run_id, const std::string& run_folder);
 
-// One line for each refused destination, with the switch that would allow it.
+// How many allowed connections failed; one line for each refused destination, with the switch that would allow it.
 void tell_refusals(const egress::EgressSummary& summary, const std::string& run_id, Messages& messages);
 
 }  // namespace cofferdam::control

@@ -68,6 +68,14 @@ Status replace_file(const std::string& path, std::string_view content, unsigned 
   return written;
 }
 
+Status can_make_beside(const std::string& path) {
+  std::string temporary = path + ".XXXXXX";
+  const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return Error::from_errno(errno, "make a temporary file beside " + path);
+  ::unlink(temporary.c_str());
+  return {};
+}
+
 UniqueFd open_without_links(const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;

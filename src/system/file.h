@@ -28,6 +28,9 @@ UniqueFd open_without_links(const std::string& path, int flags);
 // Replaces `path` by a file with `content`: a temporary file beside it, synchronised, then renamed over it.
 Status replace_file(const std::string& path, std::string_view content, unsigned mode);
 
+// Whether replace_file could make its temporary file beside `path`; leaves nothing behind.
+Status can_make_beside(const std::string& path);
+
 // Makes `path` and its missing parents, mode 0700. For directories of our own, never in an untrusted tree.
 Status make_private_directories(const std::string& path);
 

@@ -14,8 +14,14 @@ test_stdin_passes_through() {
 test_exit_codes_of_start_failures() {
   run 127 no-such-program
   err_has 'no-such-program'
+  run 127 ''
+  err_has 'name of the program is empty'
   echo text >plain
   run 126 ./plain
+  err_has 'chmod'
+  chmod +x plain
+  run 126 ./plain
+  err_has 'no program this system can execute'
   expect 2 "$cofferdam" run true
   err_has '--'
 }
@@ -38,5 +44,6 @@ test_workspace_is_writable_and_outside_is_absent() {
 test_time_limit_ends_the_run() {
   RUN_FLAGS=(--timeout 300ms --outcome "$scratch/outcome")
   run 124 sleep 30
+  err_has 'ended after 300ms: the time limit'
   [ "$(jq -r .timed_out "$scratch/outcome")" = true ] || fail "outcome: $(cat "$scratch/outcome")"
 }

@@ -379,15 +379,19 @@ TEST_F(CliTest, DoctorAsJson) {
 
 TEST_F(CliTest, AuditListsDecisions) {
   fake().decisions = std::vector<std::string>{
-      R"({"time":"T1","run":"r1","host":"evil.example.com","port":443,"method":"CONNECT","verdict":"deny","rule":null})",
-      "not json \x1b"};
+      R"({"time":"T1","run":"r1","host":"evil.example.com","port":443,"method":"CONNECT","verdict":"deny","rule":null,"reason":"no_rule"})",
+      R"({"host":"a.com","port":443,"verdict":"allow","failure":"nxdomain"})", "not json \x1b"};
   const Ended ended = run_cofferdam({"audit", "--denied", "r1"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.out, HasSubstr("evil.example.com:443"));
+  EXPECT_THAT(ended.out, HasSubstr("REASON"));
+  EXPECT_THAT(ended.out, HasSubstr("no_rule"));
+  EXPECT_THAT(ended.out, HasSubstr("nxdomain"));
   EXPECT_THAT(ended.out, HasSubstr("not json \\x1b"));
   EXPECT_EQ(fake().queries.at(0).run, "r1");
   EXPECT_TRUE(fake().queries.at(0).only_denied);
-  EXPECT_EQ(run_cofferdam({"audit", "-o", "json"}).out, (*fake().decisions)[0] + "\n" + (*fake().decisions)[1] + "\n");
+  EXPECT_EQ(run_cofferdam({"audit", "-o", "json"}).out,
+            (*fake().decisions)[0] + "\n" + (*fake().decisions)[1] + "\n" + (*fake().decisions)[2] + "\n");
   fake().decisions = std::vector<std::string>();
   EXPECT_EQ(run_cofferdam({"audit", "--denied"}).err, "cofferdam: nothing was refused\n");
   EXPECT_EQ(run_cofferdam({"audit", "-o", "json"}).out, "");
@@ -434,6 +438,7 @@ TEST_F(CliTest, EveryVerbHasAManPage) {
     }
   }
   EXPECT_THAT(run_cofferdam({"man"}).out, StartsWith(".TH \"COFFERDAM\" "));
+  EXPECT_THAT(run_cofferdam({"man", "--list"}).out, StartsWith("run\n"));
 }
 
 TEST_F(CliTest, CompletionScriptsNameEveryFlag) {

@@ -172,7 +172,7 @@ TEST(Planner, LoopbackRulesGetListeners) {
   const FakeHost host;
   Policy policy = policy_for();
   policy.network = domain::NetworkScope::kAllowlist;
-  for (const char* text : {"localhost:8080", "127.0.0.1:80", "example.com:9000"}) {
+  for (const char* text : {"localhost:8080", "127.0.0.1:80", "localhost:9", "example.com:9000"}) {
     policy.allow.push_back(*domain::parse_network_rule(text));
   }
   const ConfinementPlan plan = planned(policy, host);
@@ -181,6 +181,7 @@ TEST(Planner, LoopbackRulesGetListeners) {
   EXPECT_EQ(plan.listeners[1].payload, "direct 127.0.0.1 8080");
   EXPECT_FALSE(plan.listeners[2].required);
   EXPECT_THAT(plan.notes, testing::Contains(testing::HasSubstr("Port 80 "))) << "nothing below 1024 can listen inside";
+  EXPECT_THAT(plan.notes, testing::Contains(testing::HasSubstr("Port 9 ")).Times(1)) << "once for both families";
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "control/doctor_probe.h"
 #include "control/home_files.h"
@@ -51,6 +55,41 @@ TEST(OutcomeFileTest, EachKindHasItsOwnField) {
                                                .message = "x: command not found"});
   EXPECT_EQ(missing.at("exit_code"), 127);
   EXPECT_EQ(missing.at("start_failed").at("reason"), "not_found");
+}
+
+class PrepareOutcomeTest : public testing::Test {
+ protected:
+  PrepareOutcomeTest() {
+    std::string pattern = testing::TempDir() + "outcome-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~PrepareOutcomeTest() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  std::string folder_;
+};
+
+TEST_F(PrepareOutcomeTest, AnOldOutcomeGoesAndNothingIsLeft) {
+  std::ofstream(path("old")) << "{}";
+  EXPECT_TRUE(prepare_outcome(path("old")));
+  EXPECT_TRUE(prepare_outcome(path("new")));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(PrepareOutcomeTest, WhatIsNoRegularFileStays) {
+  std::filesystem::create_directory(path("directory"));
+  std::ofstream(path("target")) << "text";
+  std::filesystem::create_symlink(path("target"), path("link"));
+  ASSERT_EQ(::mkfifo(path("device").c_str(), 0600), 0);
+  for (const char* name : {"directory", "link", "device"}) {
+    const Status prepared = prepare_outcome(path(name));
+    ASSERT_FALSE(prepared) << name;
+    EXPECT_NE(prepared.error().message().find("not a regular file"), std::string::npos) << name;
+    EXPECT_FALSE(prepared.error().hint().empty()) << name;
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_TRUE(std::filesystem::is_fifo(path("device")));
+  EXPECT_FALSE(prepare_outcome(path("absent/outcome")));
 }
 
 json::value restored(const std::string& original, const std::string& changed, const std::vector<std::string>& members) {
