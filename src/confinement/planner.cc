@@ -275,9 +275,9 @@ class Planner {
     for (const domain::HomeFileCopy& file : policy_.home_files) RETURN_IF_ERROR(add_home_file(file));
     for (const domain::SystemFile& file : policy_.system_files) {
       if (policy_.filesystem != FilesystemScope::kWorkspace || mounts_.shows(file.path)) continue;
-      auto content = host_.read_file(file.path, kSystemFileBytes);
+      const auto content = host_.read_file(file.path, kSystemFileBytes);
       const std::string reason = content ? "the host's own defaults" : file.origin;
-      mounts_.add_unless_present(file_mount(file.path, content ? std::move(*content) : file.content, reason));
+      mounts_.add_unless_present(file_mount(file.path, content.value_or(file.content), reason));
     }
     return {};
   }
