@@ -1,5 +1,7 @@
 // The three texts that reach the policy from outside: a policy file, an adapter configuration, single flag values. The
 // first byte chooses. What is accepted is resolved too, and must hold what the plan relies on.
+//
+// links: cofferdam_domain
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
