@@ -74,7 +74,7 @@ Status read_filesystem_scope(const json::object& config, AdapterConfig& out) {
 }
 
 Result<PathGrant> grant_of_text(const json::string& text, std::string label) {
-  const std::optional<std::string> path = normalized_absolute(Text(text));
+  const std::optional<std::string> path = normalized_absolute(trimmed(Text(text)));
   if (!path) return invalid(label + " must be an absolute path.");
   return PathGrant{.path = *path, .origin = std::move(label)};
 }
@@ -87,7 +87,7 @@ Result<PathGrant> grant_of_object(const json::object& entry, const std::string& 
   if ((!unset && !writable && !is_text(access, "ro")) || path == nullptr || !path->is_string()) {
     return invalid(label + " must use access \"ro\" or \"rw\" and an absolute path.");
   }
-  const std::optional<std::string> normalised = normalized_absolute(Text(path->get_string()));
+  const std::optional<std::string> normalised = normalized_absolute(trimmed(Text(path->get_string())));
   if (!normalised) return invalid(label + ".path must be an absolute path.");
   return PathGrant{.path = *normalised, .access = writable ? Access::kReadWrite : Access::kReadOnly, .origin = label};
 }

@@ -26,7 +26,7 @@ Error invalid(std::string message) {
 }
 
 Result<std::string> absolute(std::string_view path, const std::string& label) {
-  const std::optional<std::string> normalised = normalized_absolute(path);
+  const std::optional<std::string> normalised = normalized_absolute(trimmed(path));
   if (!normalised) return invalid(label + " must be an absolute path.");
   return *normalised;
 }

@@ -7,7 +7,6 @@
 namespace cofferdam::domain {
 
 std::optional<std::string> normalized_absolute(std::string_view path) {
-  path = trimmed(path);
   if (path.empty() || path.front() != '/' || path.contains('\0')) return std::nullopt;
   std::vector<std::string_view> kept;
   for (const std::string_view component : split(path, '/')) {

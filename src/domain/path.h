@@ -8,8 +8,8 @@
 
 namespace cofferdam::domain {
 
-// `path` without white space around it, `.`, `..`, doubled or trailing slashes. Nothing when it is blank,
-// relative or holds a NUL byte.
+// `path` without `.`, `..`, doubled or trailing slashes; white space counts, since a name may hold any. Nothing when it
+// is empty, relative or holds a NUL byte.
 std::optional<std::string> normalized_absolute(std::string_view path);
 
 // True when `path` equals `directory` or lies below it. Both normalised; compared by whole components, so
