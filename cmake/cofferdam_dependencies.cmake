@@ -4,6 +4,7 @@ set(Boost_USE_STATIC_LIBS ON)
 find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS json)
 find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 
 function(cofferdam_static_library target)
   add_library(${target} INTERFACE)

@@ -11,7 +11,12 @@ ALLOWED = {
     "system": {"base"},
     "async": {"base", "system"},
     "domain": {"base"},
+    "crypto": {"base"},
     "net": {"base", "system", "async", "domain"},
+    "workspace": {"base", "system", "crypto", "domain"},
+    "git": {"base", "system", "domain", "workspace"},
+    "store": {"base", "system", "crypto", "domain"},
+    "snapshot": {"base", "system", "crypto", "domain", "workspace", "git", "store"},
     "confinement": {"base", "system", "domain"},
     "egress": {"base", "system", "async", "domain", "net"},
     "control": {"base", "system", "domain", "confinement", "egress"},
@@ -28,6 +33,14 @@ OWNED = {
     "libpsl": {"domain"},
     "idn2": {"domain"},
     "seccomp.h": {"apps"},
+    "openssl/": {"crypto", "net"},
+    "sodium.h": {"crypto"},
+    "archive.h": {"workspace"},
+    "archive_entry.h": {"workspace"},
+    "zstd.h": {"workspace", "snapshot"},
+    "sqlite3.h": {"store"},
+    "libpq-fe.h": {"store"},
+    "curl/": {"store", "net"},
 }
 
 root = pathlib.Path(__file__).resolve().parent.parent
