@@ -90,6 +90,8 @@ constexpr KnownFailure kKnownFailures[] = {
     {"Creating new namespace failed", "the namespaces of the sandbox cannot be made", kNamespaceRemedy},
     {"Can't mount proc", "a new /proc cannot be mounted here, as inside most containers",
      "Let the container show its whole /proc (for Docker: --security-opt systempaths=unconfined)."},
+    {"Too many open files", "this process may open too few files",
+     "Raise the limit: `ulimit -n 1024` (`ulimit -Hn` shows how far it goes)."},
     {"Unknown option", "this bubblewrap is too old; 0.8 or newer is needed", "Install a newer bubblewrap."},
 };
 

@@ -18,14 +18,6 @@ Error not_enforceable(const std::string& name, const CgroupFacts& cgroups) {
           "-p Delegate=yes …), or leave the limit out. `cofferdam doctor` shows what is in force.");
 }
 
-Status at_least(const std::string& name, std::optional<std::uint64_t> bytes, std::uint64_t least) {
-  if (!bytes || *bytes >= least) return {};
-  return Error(ErrorCode::kInvalidArgument, "The limit \"" + name + "\" of " + std::to_string(*bytes) +
-                                                " bytes is too small: nothing starts with less than " +
-                                                std::to_string(least >> 20) + " MiB")
-      .with_hint("Raise it; K, M and G may follow the number.");
-}
-
 class LimitsPlanner {
  public:
   LimitsPlanner(const CgroupFacts& cgroups, uid_t kernel_uid) : cgroups_(cgroups), kernel_uid_(kernel_uid) {}
@@ -80,8 +72,6 @@ class LimitsPlanner {
 
 Result<std::vector<PlannedLimit>> plan_limits(const domain::Limits& limits, const CgroupFacts& cgroups,
                                               uid_t kernel_uid) {
-  RETURN_IF_ERROR(at_least("memory", limits.memory_bytes, kLeastMemoryBytes));
-  RETURN_IF_ERROR(at_least("tmpfs_size", limits.tmpfs_bytes, kLeastTmpfsBytes));
   LimitsPlanner planner(cgroups, kernel_uid);
   if (limits.memory_bytes) {
     RETURN_IF_ERROR(planner.require_cgroup("memory", "memory", static_cast<double>(*limits.memory_bytes)));

@@ -12,10 +12,6 @@ namespace cofferdam::confinement {
 inline constexpr std::uint64_t kDefaultPids = 4096;
 inline constexpr std::uint64_t kDefaultTmpfsBytes = std::uint64_t{2} << 30;
 
-// What bubblewrap and the first process themselves need.
-inline constexpr std::uint64_t kLeastMemoryBytes = std::uint64_t{16} << 20;
-inline constexpr std::uint64_t kLeastTmpfsBytes = std::uint64_t{1} << 20;
-
 // A limit that was asked for and that nothing here can enforce is an error that names what is missing.
 Result<std::vector<PlannedLimit>> plan_limits(const domain::Limits& limits, const CgroupFacts& cgroups,
                                               uid_t kernel_uid);

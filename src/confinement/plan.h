@@ -124,6 +124,7 @@ struct ConfinementPlan {
   std::vector<Listener> listeners;
 
   Identity identity;
+  mode_t umask = 022;         // the command's
   std::vector<Mount> mounts;  // in the order in which they are made
   std::vector<Placeholder> placeholders;
   std::vector<HomeFile> home_files;

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #include "control/run_egress.h"
 #include "control/run_folder.h"
 #include "control/terminal_relay.h"
+#include "system/owner_umask.h"
 
 namespace cofferdam::control {
 namespace {
@@ -230,9 +232,7 @@ class Watch {
         start_failed(event);
         break;
       case confinement::init::Event::kSetupFailed:
-        fail_to_start(
-            Outcome::StartError::kSetup,
-            {ErrorCode::kFailedPrecondition, "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
+        fail_to_start(Outcome::StartError::kSetup, Error::from_errno(event.value, "Cannot " + printable(event.text)));
         break;
       case confinement::init::Event::kStopped:
         stop_self();
@@ -380,8 +380,20 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   return outcome;
 }
 
+// With fewer, some step of a run fails, and what it then says may be wrong: a file that cannot be opened looks absent.
+Status check_open_files() {
+  constexpr rlim_t kLeastOpenFiles = 256;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kLeastOpenFiles) return {};
+  return Error(ErrorCode::kResourceExhausted, "This process may open " + std::to_string(limit.rlim_cur) +
+                                                  " files; a run needs " + std::to_string(kLeastOpenFiles))
+      .with_hint("Raise the limit: `ulimit -n 1024` (`ulimit -Hn` shows how far it goes).");
+}
+
 // The folder first: it sweeps after runs that died, and what other runs have made must not be taken for the user's.
 Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& messages, RunReport& report) {
+  RETURN_IF_ERROR(check_open_files());
+  const system::OwnerUmask umask;
   // Destroyed last: the process that it leaves the close to starts with copies of every lock that is still held.
   GitConfigWatch git_watch;
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
@@ -389,6 +401,7 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
   ASSIGN_OR_RETURN(confinement::LinuxHostView host, confinement::LinuxHostView::create());
   host.hide(untouched_placeholders(folder.placeholders_of_others()));
   ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
+  plan.umask = umask.callers();
   report.limits = plan.limits;
   if (!plan.announcement.empty()) messages.note(plan.announcement);
   for (const std::string& note : plan.notes) messages.note(note);

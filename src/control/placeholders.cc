@@ -35,7 +35,7 @@ void give_to_owner(int directory, int entry) {
 
 Status fill(int directory, const UniqueFd& file, const Placeholder& placeholder) {
   give_to_owner(directory, file.get());
-  return system::write_all(file.get(), placeholder.content);
+  return system::write_all(file.get(), placeholder.content, "the placeholder " + placeholder.path);
 }
 
 // It appears whole, since programs on the host may read it at any moment, and under no other name, which Git would

@@ -144,9 +144,15 @@ INSTANTIATE_TEST_SUITE_P(
                    "cofferdam: --adapter-config: none.json: No such file or directory\n"},
         UsageError{
             "PolicyIsADirectory", {"run", "--policy", ".", "--", "x"}, "cofferdam: --policy: .: Is a directory\n"},
-        UsageError{"PolicyIsEndless",
-                   {"run", "--policy", "/dev/zero", "--", "x"},
-                   "cofferdam: --policy: /dev/zero: larger than 1048576 bytes\n"}),
+        UsageError{
+            "PolicyIsADevice",
+            {"run", "--policy", "/dev/zero", "--", "x"},
+            "cofferdam: --policy: /dev/zero: not a regular file\n  hint: Name a file, or give the text through a "
+            "pipe: <(command), or /dev/stdin after \"|\".\n"},
+        UsageError{"TooFewOpenFiles",
+                   {"run", "--open-files", "1", "--memory", "1M", "--", "x"},
+                   "cofferdam: --memory: nothing starts with less than 16M\ncofferdam: --open-files: nothing starts "
+                   "with less than 4\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_F(CliTest, NothingGivenShowsHelpAsAnError) {
@@ -248,7 +254,7 @@ TEST_F(CliTest, EveryFlagOfTheTableIsTakenByRunAndExplain) {
     if (spec.name == "restore") return ".";
     if (spec.value_name == "SIZE") return "64M";
     if (spec.value_name == "DURATION") return "10m";
-    return spec.value_name == "N" ? "2" : "/opt/x";
+    return spec.value_name == "N" ? "64" : "/opt/x";
   };
   for (const char* verb : {"run", "explain"}) {
     for (const domain::SettingSpec& spec : domain::setting_specs()) {
