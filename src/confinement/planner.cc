@@ -78,6 +78,7 @@ class Planner {
                                     .home = home_},
                                    mounts_);
     plan_.mounts = std::move(mounts_).in_order();
+    RETURN_IF_ERROR(check_number_of_mounts());
     RETURN_IF_ERROR(record_identities());
     return std::move(plan_);
   }
@@ -458,6 +459,9 @@ class Planner {
       names += placeholder.path.substr(plan_.workspace.size()) + "\n";
     }
     if (names.empty() || git.exclude_file.empty()) return {};
+    const Mount* around = mounts_.covering(git.exclude_file);
+    const bool closed = around != nullptr && around->guards && around->kind == Mount::Kind::kReadOnly;
+    if (closed) return {};  // its owner has closed .git, so Git does not work in here anyway
     add_exclude_placeholder(git.exclude_file);
     std::string content = host_.read_file(git.exclude_file, kExcludeBytes).value_or("");
     if (!content.empty() && !content.ends_with('\n')) content += '\n';
@@ -535,6 +539,16 @@ class Planner {
     for (const PlannedLimit& limit : plan_.limits) {
       if (!limit.remark.empty()) plan_.notes.push_back(limit.remark);
     }
+  }
+
+  // Bubblewrap takes 9,000 words, and a mount has up to five.
+  Status check_number_of_mounts() const {
+    constexpr std::size_t kMostMounts = 1'700;
+    if (plan_.mounts.size() <= kMostMounts) return {};
+    return Error(ErrorCode::kResourceExhausted, "The policy needs " + std::to_string(plan_.mounts.size()) +
+                                                    " mounts; at most " + std::to_string(kMostMounts) + " are possible")
+        .with_hint(
+            "Name directories instead of the files in them: --protect, --ro and --rw hold for all that is below.");
   }
 
   Status record_identities();

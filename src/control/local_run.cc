@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "confinement/cgroup.h"
 #include "confinement/linux_host_view.h"
@@ -22,6 +23,7 @@
 #include "control/home_files.h"
 #include "control/outcome_file.h"
 #include "control/placeholders.h"
+#include "control/protected_places.h"
 #include "control/run_egress.h"
 #include "control/run_folder.h"
 #include "control/terminal_relay.h"
@@ -326,18 +328,24 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
   return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
 }
 
-// The kernel takes a mount away when what it covers is replaced from outside, so a change of the configuration on the
-// host ends its protection.
-void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
-  if (seen.replaced) {
-    messages.note(
-        "The Git configuration was replaced on this machine during the run. From then on nothing kept the run "
-        "from changing it: look at it (`git config --local --list`) before you use Git here.");
-  } else if (seen.attempt) {
-    messages.note(
-        "Something tried to change the Git configuration, which is protected (as `git remote add` and "
-        "`git push -u` do). --git-config writable allows it.");
+// The kernel takes a mount away when what it covers is replaced from outside.
+void tell_replaced(const std::vector<std::string>& paths, Messages& messages) {
+  constexpr std::size_t kMostTold = 10;
+  for (std::size_t index = 0; index < std::min(paths.size(), kMostTold); ++index) {
+    messages.note(paths[index] +
+                  " is protected and was replaced on this machine during the run. From then on nothing kept the run "
+                  "from changing it: look at it before you use it.");
   }
+  if (paths.size() > kMostTold) {
+    messages.note("So were " + std::to_string(paths.size() - kMostTold) + " more protected places (see --outcome).");
+  }
+}
+
+void tell_git_attempt(const GitConfigWatch& watch, const std::vector<std::string>& replaced, Messages& messages) {
+  if (!watch.saw_attempt() || contains(replaced, watch.config())) return;
+  messages.note(
+      "Something tried to change the Git configuration, which is protected (as `git remote add` and "
+      "`git push -u` do). --git-config writable allows it.");
 }
 
 void tell_memory(const confinement::Cgroup& cgroup, Outcome& outcome, Messages& messages, RunReport& report) {
@@ -357,7 +365,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   RETURN_IF_ERROR(folder.will_undo({.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits),
                                     .placeholders = plan.placeholders}));
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
-  ASSIGN_OR_RETURN(const std::vector<UniqueFd> locks, lock_protected(plan));
+  ASSIGN_OR_RETURN(const ProtectedPlaces places, ProtectedPlaces::hold(plan));
   folder.started();
   ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
   ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
@@ -376,7 +384,9 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
     ASSIGN_OR_RETURN(report.egress, egress->finish());
     tell_refusals(*report.egress, run_id, messages);
   }
-  tell_git_changes(git_watch.seen(), messages);
+  report.unprotected = places.replaced();
+  tell_replaced(report.unprotected, messages);
+  tell_git_attempt(git_watch, report.unprotected, messages);
   return outcome;
 }
 

@@ -166,6 +166,41 @@ TEST(Protection, LinksCannotBeProtected) {
   EXPECT_THAT(plan.error().to_string(), HasSubstr("symbolic link"));
 }
 
+TEST(Protection, SpecialFilesCannotBeProtected) {
+  for (const auto type : {PathFact::Type::kPipe, PathFact::Type::kSocket, PathFact::Type::kDevice}) {
+    for (const char* place : {"/w/a", "/w/a/f"}) {
+      FakeHost host;
+      host.special(place, type);
+      const auto plan = plan_protection(host, "/w", {{.path = "/w/a/f", .switch_that_allows = "--switch"}});
+      ASSERT_FALSE(plan);
+      EXPECT_THAT(plan.error().to_string(), HasSubstr(std::string(place) + " is a"));
+      EXPECT_THAT(plan.error().hint(), HasSubstr("--switch"));
+    }
+  }
+}
+
+TEST(Protection, WhatStandsInTheWayIsProtectedInstead) {
+  struct Case {
+    const char* name;
+    void (*make)(FakeHost&);
+  };
+  const std::vector<Case> cases = {
+      {"a file", [](FakeHost& host) { host.file("/w/a"); }},
+      {"a directory that cannot be entered", [](FakeHost& host) { host.file("/w/a/f").mode("/w/a", 0600); }},
+      {"a directory that cannot be written", [](FakeHost& host) { host.directory("/w/a").mode("/w/a", 0500); }},
+  };
+  for (const Case& each : cases) {
+    FakeHost host;
+    each.make(host);
+    const auto plan = plan_protection(host, "/w", {{.path = "/w/a/f"}, {.path = "/w/a/g"}});
+    ASSERT_TRUE(plan) << each.name;
+    ASSERT_EQ(plan->mounts.size(), 1U) << each.name;
+    EXPECT_EQ(plan->mounts[0].target, "/w/a") << each.name;
+    EXPECT_EQ(plan->mounts[0].kind, Kind::kReadOnly) << each.name;
+    EXPECT_TRUE(plan->placeholders.empty()) << each.name;
+  }
+}
+
 std::vector<std::string> exposed(const FakeHost& host, const std::string& program,
                                  const std::string& path = "/usr/bin") {
   MountSet mounts;
