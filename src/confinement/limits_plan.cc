@@ -88,11 +88,4 @@ Result<std::vector<PlannedLimit>> plan_limits(const domain::Limits& limits, cons
   return std::move(planner).take();
 }
 
-std::optional<double> limit_value(const ConfinementPlan& plan, std::string_view name) {
-  for (const PlannedLimit& limit : plan.limits) {
-    if (limit.name == name && limit.means != Means::kNone) return limit.value;
-  }
-  return std::nullopt;
-}
-
 }  // namespace cofferdam::confinement

@@ -53,6 +53,11 @@ Status check_alias_place(const std::string& alias, const std::string& workspace,
   return {};
 }
 
+bool hidden_by_host_scope(domain::FilesystemScope scope, std::string_view path) {
+  if (scope != domain::FilesystemScope::kHost) return false;
+  return is_inside(path, "/tmp") || is_inside(path, "/run") || is_inside(path, "/var/tmp");
+}
+
 bool is_never_granted(std::string_view path) {
   return contains(kNeverGranted, path);
 }

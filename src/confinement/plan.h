@@ -145,6 +145,8 @@ struct ConfinementPlan {
 // The planned value of a limit; nothing when the plan does not limit it.
 std::optional<double> limit_value(const ConfinementPlan& plan, std::string_view name);
 
+bool has_placeholder(const ConfinementPlan& plan, std::string_view path);
+
 inline constexpr std::string_view kInsideInit = "/run/cofferdam/cofferdam-init";
 inline constexpr std::uint16_t kProxyPort = 31337;
 

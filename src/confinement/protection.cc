@@ -196,4 +196,21 @@ Result<ProtectionPlan> plan_protection(const HostView& host, const std::string& 
   return std::move(protector).take();
 }
 
+Status add_protection(MountSet& mounts, std::vector<Placeholder>& placeholders, const HostView& host,
+                      const std::string& workspace, const std::vector<ProtectedPath>& paths) {
+  ASSIGN_OR_RETURN(ProtectionPlan protection, plan_protection(host, workspace, paths));
+  for (Mount& mount : protection.mounts) {
+    if (mount.reason.starts_with("pinned")) {
+      mounts.add_unless_present(std::move(mount));
+    } else {
+      RETURN_IF_ERROR(mounts.add(std::move(mount)));
+    }
+  }
+  for (Placeholder& placeholder : protection.placeholders) {
+    const auto same = [&](const Placeholder& known) { return known.path == placeholder.path; };
+    if (std::ranges::none_of(placeholders, same)) placeholders.push_back(std::move(placeholder));
+  }
+  return {};
+}
+
 }  // namespace cofferdam::confinement

@@ -35,4 +35,8 @@ struct ProtectionPlan {
 Result<ProtectionPlan> plan_protection(const HostView& host, const std::string& workspace,
                                        const std::vector<ProtectedPath>& paths);
 
+// The same, added to what is planned already.
+Status add_protection(MountSet& mounts, std::vector<Placeholder>& placeholders, const HostView& host,
+                      const std::string& workspace, const std::vector<ProtectedPath>& paths);
+
 }  // namespace cofferdam::confinement
