@@ -72,8 +72,11 @@ constexpr std::array kVerbs = {
          .synopsis = "[FLAGS] -- COMMAND [ARGUMENTS…]",
          .description =
              "Prints the plan that \"cofferdam run\" with the same flags would carry out: every mount in order with "
-             "its reason, namespaces, system call filter, limits, environment and network rules. Nothing is started "
-             "and nothing is changed.",
+             "its reason, namespaces, system call filter, limits, environment and network rules. It warns when the "
+             "command "
+             "would not be found, and says \"would fail\" with what is missing where a limit cannot be enforced. "
+             "Nothing "
+             "is started and nothing is changed.",
          .examples = "cofferdam explain -- make test\n"
                      "    The default policy in this directory.\n"
                      "cofferdam explain -o json --profile codex_local -- codex\n"
@@ -82,7 +85,7 @@ constexpr std::array kVerbs = {
          .policy_options = true,
          .takes_command = true,
          .positional = {},
-         .exit_codes = "0    the plan was printed\n"
+         .exit_codes = "0    the plan was printed, with what would keep it from working\n"
                        "2    the command line or the policy is wrong\n"
                        "125  no plan can be made on this machine",
          .run = run_explain},

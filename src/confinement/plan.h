@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "domain/policy.h"
 
 namespace cofferdam::confinement {
@@ -139,6 +140,8 @@ struct ConfinementPlan {
   std::vector<std::string> restore_paths;  // changes below them belong to the result
   std::string git_config_lock;             // watched: something tried to change the protected Git configuration
   std::vector<std::string> notes;          // said once before the start
+  std::vector<std::string> warnings;       // what will go wrong in the run, as far as is known; said by `explain`
+  std::vector<Error> obstacles;            // why nothing can be started by this plan
   std::string announcement;
 };
 

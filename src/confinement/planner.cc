@@ -5,6 +5,7 @@
 
 #include "base/ranges.h"
 #include "base/strings.h"
+#include "confinement/command_check.h"
 #include "confinement/command_exposure.h"
 #include "confinement/environment_plan.h"
 #include "confinement/git_layout.h"
@@ -63,12 +64,13 @@ class Planner {
     RETURN_IF_ERROR(protect_own_records());
     RETURN_IF_ERROR(add_aliases());
     RETURN_IF_ERROR(grants_.add_other_names());
-    ASSIGN_OR_RETURN(plan_.limits, plan_limits(policy_.limits, host_.facts().cgroups, plan_.identity.host_uid));
+    add_limits();
     RETURN_IF_ERROR(add_system());
     RETURN_IF_ERROR(expose_program());
     ASSIGN_OR_RETURN(plan_.bubblewrap, find_bubblewrap(host_, policy_.bubblewrap, grants_.writable_trees()));
     plan_.environment =
         plan_environment(host_, mounts_, {.policy = policy_, .home = home_, .user_name = plan_.identity.user_name});
+    check_program();
     add_listeners();
     note_weak_limits();
     plan_.landlock = plan_landlock({.abi = host_.facts().landlock_abi,
@@ -281,6 +283,23 @@ class Planner {
                            .working_directory = plan_.working_directory,
                            .search_path = path == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second,
                            .closed = {home_, host_.real_path(home_).value_or(home_), plan_.workspace}});
+  }
+
+  void add_limits() {
+    LimitsPlan planned = plan_limits(policy_.limits, host_.facts().cgroups, plan_.identity.host_uid);
+    plan_.limits = std::move(planned.limits);
+    plan_.obstacles = std::move(planned.obstacles);
+  }
+
+  void check_program() {
+    if (plan_.command.empty()) return;
+    const auto path = std::ranges::find(plan_.environment, "PATH", &PlannedVariable::name);
+    CommandCheck found = check_command(mounts_, host_,
+                                       {.program = plan_.command[0],
+                                        .working_directory = plan_.working_directory,
+                                        .search_path = path == plan_.environment.end() ? "" : path->value});
+    if (!found.warning.empty()) plan_.warnings.push_back(std::move(found.warning));
+    if (!found.note.empty()) plan_.notes.push_back(std::move(found.note));
   }
 
   void add_listeners() {

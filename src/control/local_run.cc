@@ -390,6 +390,13 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   return outcome;
 }
 
+// All of them are told, the last by the caller.
+Status check_obstacles(const ConfinementPlan& plan, Messages& messages) {
+  if (plan.obstacles.empty()) return {};
+  for (std::size_t index = 0; index + 1 < plan.obstacles.size(); ++index) messages.failure(plan.obstacles[index]);
+  return plan.obstacles.back();
+}
+
 // With fewer, some step of a run fails, and what it then says may be wrong: a file that cannot be opened looks absent.
 Status check_open_files() {
   constexpr rlim_t kLeastOpenFiles = 256;
@@ -411,6 +418,7 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
   ASSIGN_OR_RETURN(confinement::LinuxHostView host, confinement::LinuxHostView::create());
   host.hide(untouched_placeholders(folder.placeholders_of_others()));
   ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
+  RETURN_IF_ERROR(check_obstacles(plan, messages));
   plan.umask = umask.callers();
   report.limits = plan.limits;
   if (!plan.announcement.empty()) messages.note(plan.announcement);

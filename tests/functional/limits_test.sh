@@ -2,7 +2,7 @@
 
 needs_cgroup() { is_root || skip "an ordinary user without a delegated control group"; }
 # True where this caller may use a control group of the kind.
-has_cgroup() { "$cofferdam" explain "$@" -o json -- true >/dev/null 2>&1; }
+has_cgroup() { "$cofferdam" explain "$@" -o json -- true 2>/dev/null | jq -e '.would_fail == []' >/dev/null; }
 
 test_g16_tmpfs_is_bounded() {
   RUN_FLAGS=(--tmpfs-size 8M)

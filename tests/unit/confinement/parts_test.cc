@@ -253,7 +253,7 @@ TEST(TrustedProgram, OnlyRootsOwn) {
   EXPECT_FALSE(find_bubblewrap(host, "/usr/bin/bwrap", {"/usr"}));
 }
 
-TEST(LimitsPlan, WhatCannotBeEnforcedIsRefused) {
+TEST(LimitsPlan, WhatCannotBeEnforcedIsAnObstacle) {
   const CgroupFacts none{
       .mode = CgroupMode::kNone, .directories = {}, .detail = "cgroup version 1, which only root may use"};
   const CgroupFacts all{
@@ -261,15 +261,15 @@ TEST(LimitsPlan, WhatCannotBeEnforcedIsRefused) {
   domain::Limits memory;
   memory.memory_bytes = 64 << 20;
   const auto refused = plan_limits(memory, none, 1000);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().to_string(), HasSubstr("only root may use"));
-  ASSERT_TRUE(plan_limits(memory, all, 1000));
-  EXPECT_EQ(plan_limits(memory, all, 1000)->front().means, Means::kCgroupV2);
+  ASSERT_EQ(refused.obstacles.size(), 1U);
+  EXPECT_THAT(refused.obstacles[0].to_string(), HasSubstr("only root may use"));
+  EXPECT_TRUE(plan_limits(memory, all, 1000).obstacles.empty());
+  EXPECT_EQ(plan_limits(memory, all, 1000).limits.front().means, Means::kCgroupV2);
   domain::Limits pids;
   pids.pids = 10;
-  EXPECT_EQ(plan_limits(pids, none, 1000)->front().means, Means::kRlimit);
-  EXPECT_FALSE(plan_limits(pids, none, 0));
-  EXPECT_EQ(plan_limits({}, none, 0)->front().means, Means::kNone);
+  EXPECT_EQ(plan_limits(pids, none, 1000).limits.front().means, Means::kRlimit);
+  EXPECT_EQ(plan_limits(pids, none, 0).obstacles.size(), 1U);
+  EXPECT_EQ(plan_limits({}, none, 0).limits.front().means, Means::kNone);
 }
 
 TEST(BubblewrapArguments, FollowThePlan) {
