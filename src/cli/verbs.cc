@@ -25,12 +25,18 @@ constexpr OptionSpec kQuiet{"quiet", 'q', "", Completion::kNone, kGeneral, "Say 
 constexpr OptionSpec kOutcome{
     "outcome", 0, "FILE", Completion::kFile, kGeneral, "Write how the command ended to FILE as JSON.", false};
 constexpr OptionSpec kDenied{"denied", 0, "", Completion::kNone, kGeneral, "Only what was refused.", false};
+constexpr OptionSpec kSince{
+    "since",  0,
+    "TIME",   Completion::kNone,
+    kGeneral, "Only what is not older: a duration (90s, 10m, 2d) or a time in UTC (2026-12-03T14:00).",
+    false};
+constexpr OptionSpec kLast{"last", 0, "N", Completion::kNone, kGeneral, "Only the last N of them.", false};
 constexpr OptionSpec kList{"list", 0, "", Completion::kNone, kGeneral, "Print the names of the verbs, one a line.",
                            false};
 
 constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet};
 constexpr std::array kExplainOptions = {kPolicy, kAdapterConfig, kQuiet, kOutput};
-constexpr std::array kAuditOptions = {kDenied, kOutput};
+constexpr std::array kAuditOptions = {kDenied, kSince, kLast, kOutput};
 constexpr std::array kManOptions = {kList};
 constexpr std::array kOutputOption = {kOutput};
 
@@ -106,11 +112,13 @@ constexpr std::array kVerbs = {
          .run = run_doctor},
     Verb{.name = "audit",
          .summary = "List the connections that runs were allowed and refused",
-         .synopsis = "[--denied] [-o text|json] [RUN]",
+         .synopsis = "[--denied] [--since TIME] [--last N] [-o text|json] [RUN]",
          .description = "Lists the recorded network decisions of one run, or of all runs, oldest first. With -o json "
                         "each line is one decision as it was recorded.",
          .examples = "cofferdam audit --denied\n"
                      "    What was refused, in every run.\n"
+                     "cofferdam audit --since 1h --last 20\n"
+                     "    The last twenty of the last hour.\n"
                      "cofferdam audit -o json RUN | jq .host\n"
                      "    The hosts of one run.",
          .options = kAuditOptions,

@@ -405,6 +405,31 @@ TEST_F(CliTest, AuditListsDecisions) {
   EXPECT_EQ(run_cofferdam({"audit", "r1"}).code, 1);
 }
 
+TEST_F(CliTest, AuditTakesATimeAndACount) {
+  fake().decisions = std::vector<std::string>();
+  EXPECT_EQ(run_cofferdam({"audit", "--since", "2026-12-03T14:00", "--last", "7"}).err,
+            "cofferdam: nothing since then\n");
+  EXPECT_EQ(fake().queries.at(0).since, domain::parse_moment("2026-12-03T14:00:00.000Z"));
+  EXPECT_EQ(fake().queries.at(0).last, 7U);
+  EXPECT_EQ(run_cofferdam({"audit", "--since", "1h"}).code, 0);
+  EXPECT_LT(*fake().queries.at(1).since, std::chrono::system_clock::now() - std::chrono::minutes(59));
+  EXPECT_GT(*fake().queries.at(1).since, std::chrono::system_clock::now() - std::chrono::minutes(61));
+  for (const auto& words : {std::vector<std::string>{"audit", "--since", "soon"}, {"audit", "--last", "0"}}) {
+    const Ended ended = run_cofferdam(words);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr(words[1] + ": \"" + words[2] + "\" is n"));
+  }
+}
+
+TEST_F(CliTest, ProgramPageHasEverySectionThatPeopleLookFor) {
+  const std::string page = run_cofferdam({"man"}).out;
+  for (const char* section :
+       {"NAME", "SYNOPSIS", "DESCRIPTION", "VERBS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"}) {
+    EXPECT_THAT(page, HasSubstr(std::string(".SH ") + section + "\n"));
+  }
+  EXPECT_THAT(run_cofferdam({"--help"}).out, HasSubstr("cofferdam run -- make test")) << "one source";
+}
+
 // ---------------------------------------------------------------------------------------------- help, man, completion
 
 TEST_F(CliTest, EveryVerbHasHelpWithEverythingInIt) {
