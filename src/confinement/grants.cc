@@ -2,12 +2,14 @@
 
 #include "confinement/places.h"
 #include "domain/path.h"
+#include "domain/policy_resolve.h"
 
 namespace cofferdam::confinement {
 namespace {
 
 using domain::Access;
 using domain::is_inside;
+using domain::is_never_granted;
 using domain::PathGrant;
 using Type = PathFact::Type;
 

@@ -24,7 +24,4 @@ Status check_alias_place(const std::string& alias, const std::string& workspace,
 // With the host's file system open, the places for temporary files are the run's own nevertheless.
 bool hidden_by_host_scope(domain::FilesystemScope scope, std::string_view path);
 
-// True for what is never shown by a grant: the whole host, and what the sandbox has of its own.
-bool is_never_granted(std::string_view path);
-
 }  // namespace cofferdam::confinement
