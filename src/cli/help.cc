@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cli/layout.h"
+#include "cli/program_text.h"
 
 namespace cofferdam::cli {
 namespace {
@@ -54,10 +55,7 @@ std::string program_help() {
   out += "Runs commands of AI agents, or any command, confined to a workspace and to the hosts it was allowed.\n\n";
   out += "Verbs:\n";
   for (const Verb& verb : verbs()) out += entry(verb.name, verb.summary, kVerbColumn);
-  out += "\nExamples:\n";
-  out += "  cofferdam run -- make test\n      confined to this directory, no network\n";
-  out += "  cofferdam run --profile claude_local -- claude\n      Claude Code with its API and its own files\n";
-  out += "  cofferdam doctor\n      whether this machine can confine\n";
+  out += "\nExamples:\n" + indented_lines(kProgramExamples);
   out += "\n\"cofferdam VERB --help\" explains a verb; \"man cofferdam-VERB\" is the same as a page.\n";
   return out;
 }

@@ -1,7 +1,10 @@
 #include "cli/man_page.h"
 
+#include <span>
+
 #include "base/strings.h"
 #include "cli/help.h"
+#include "cli/program_text.h"
 
 namespace cofferdam::cli {
 namespace {
@@ -48,6 +51,12 @@ std::string paragraphs(std::string_view text) {
 // A term and its explanation.
 std::string tagged(std::string_view term, std::string_view text) {
   return ".TP\n\\fB" + escaped(term) + "\\fR\n" + escaped(text) + "\n";
+}
+
+std::string terms(std::string_view title, std::span<const Explained> list) {
+  std::string out = ".SH " + std::string(title) + "\n";
+  for (const Explained& each : list) out += tagged(each.term, each.text);
+  return out;
 }
 
 std::string option_sections(const Verb& verb) {
@@ -108,11 +117,8 @@ std::string program_man_page(std::string_view version) {
       ".SH DESCRIPTION\nRuns commands of AI agents, or any command, confined to a workspace and to the hosts it "
       "was allowed.\n.SH VERBS\n";
   for (const Verb& verb : verbs()) out += tagged(verb.name, verb.summary);
-  out += ".SH ENVIRONMENT\n";
-  out += tagged("COFFERDAM_STATE_DIR", "Where runs record what they did (default: $XDG_STATE_HOME/cofferdam).");
-  out +=
-      tagged("COFFERDAM_UPSTREAM_PROXY", "An HTTP proxy that carries allowed connections on (default: HTTPS_PROXY).");
-  out += tagged("NO_COLOR", "When set, nothing is coloured.");
+  out += exit_codes(kProgramExitCodes) + terms("ENVIRONMENT", kProgramEnvironment) + terms("FILES", kProgramFiles);
+  out += examples(kProgramExamples);
   return out + see_also("");
 }
 

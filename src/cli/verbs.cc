@@ -25,12 +25,18 @@ constexpr OptionSpec kQuiet{"quiet", 'q', "", Completion::kNone, kGeneral, "Say 
 constexpr OptionSpec kOutcome{
     "outcome", 0, "FILE", Completion::kFile, kGeneral, "Write how the command ended to FILE as JSON.", false};
 constexpr OptionSpec kDenied{"denied", 0, "", Completion::kNone, kGeneral, "Only what was refused.", false};
+constexpr OptionSpec kSince{
+    "since",  0,
+    "TIME",   Completion::kNone,
+    kGeneral, "Only what is not older: a duration (90s, 10m, 2d) or a time in UTC (2026-12-03T14:00).",
+    false};
+constexpr OptionSpec kLast{"last", 0, "N", Completion::kNone, kGeneral, "Only the last N of them.", false};
 constexpr OptionSpec kList{"list", 0, "", Completion::kNone, kGeneral, "Print the names of the verbs, one a line.",
                            false};
 
 constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet};
 constexpr std::array kExplainOptions = {kPolicy, kAdapterConfig, kQuiet, kOutput};
-constexpr std::array kAuditOptions = {kDenied, kOutput};
+constexpr std::array kAuditOptions = {kDenied, kSince, kLast, kOutput};
 constexpr std::array kManOptions = {kList};
 constexpr std::array kOutputOption = {kOutput};
 
@@ -60,9 +66,10 @@ constexpr std::array kVerbs = {
          .takes_command = true,
          .positional = {},
          .exit_codes = "the command's own, or\n"
-                       "2      the command line or the policy is wrong\n"
+                       "2      what was written is wrong: the command line, or a policy that contradicts itself or "
+                       "cannot be read\n"
                        "124    the time limit ended the command\n"
-                       "125    Cofferdam failed before the command began\n"
+                       "125    it could not be carried out here: a path is missing or unsafe, a limit has no means, …\n"
                        "126    the command is not executable\n"
                        "127    the command was not found\n"
                        "128+n  the command died of signal n",
@@ -72,8 +79,11 @@ constexpr std::array kVerbs = {
          .synopsis = "[FLAGS] -- COMMAND [ARGUMENTS…]",
          .description =
              "Prints the plan that \"cofferdam run\" with the same flags would carry out: every mount in order with "
-             "its reason, namespaces, system call filter, limits, environment and network rules. Nothing is started "
-             "and nothing is changed.",
+             "its reason, namespaces, system call filter, limits, environment and network rules. It warns when the "
+             "command "
+             "would not be found, and says \"would fail\" with what is missing where a limit cannot be enforced. "
+             "Nothing "
+             "is started and nothing is changed.",
          .examples = "cofferdam explain -- make test\n"
                      "    The default policy in this directory.\n"
                      "cofferdam explain -o json --profile codex_local -- codex\n"
@@ -82,9 +92,10 @@ constexpr std::array kVerbs = {
          .policy_options = true,
          .takes_command = true,
          .positional = {},
-         .exit_codes = "0    the plan was printed\n"
-                       "2    the command line or the policy is wrong\n"
-                       "125  no plan can be made on this machine",
+         .exit_codes =
+             "0    the plan was printed, with what would keep it from working\n"
+             "2    what was written is wrong: the command line, or a policy that contradicts itself or cannot be read\n"
+             "125  no plan can be made here: a path is missing or unsafe, no bubblewrap, …",
          .run = run_explain},
     Verb{.name = "doctor",
          .summary = "Say whether this machine can confine, and what to mend",
@@ -103,11 +114,13 @@ constexpr std::array kVerbs = {
          .run = run_doctor},
     Verb{.name = "audit",
          .summary = "List the connections that runs were allowed and refused",
-         .synopsis = "[--denied] [-o text|json] [RUN]",
+         .synopsis = "[--denied] [--since TIME] [--last N] [-o text|json] [RUN]",
          .description = "Lists the recorded network decisions of one run, or of all runs, oldest first. With -o json "
                         "each line is one decision as it was recorded.",
          .examples = "cofferdam audit --denied\n"
                      "    What was refused, in every run.\n"
+                     "cofferdam audit --since 1h --last 20\n"
+                     "    The last twenty of the last hour.\n"
                      "cofferdam audit -o json RUN | jq .host\n"
                      "    The hosts of one run.",
          .options = kAuditOptions,

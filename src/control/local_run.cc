@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "confinement/cgroup.h"
 #include "confinement/linux_host_view.h"
@@ -21,9 +23,11 @@
 #include "control/home_files.h"
 #include "control/outcome_file.h"
 #include "control/placeholders.h"
+#include "control/protected_places.h"
 #include "control/run_egress.h"
 #include "control/run_folder.h"
 #include "control/terminal_relay.h"
+#include "system/owner_umask.h"
 
 namespace cofferdam::control {
 namespace {
@@ -230,9 +234,7 @@ class Watch {
         start_failed(event);
         break;
       case confinement::init::Event::kSetupFailed:
-        fail_to_start(
-            Outcome::StartError::kSetup,
-            {ErrorCode::kFailedPrecondition, "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
+        fail_to_start(Outcome::StartError::kSetup, Error::from_errno(event.value, "Cannot " + printable(event.text)));
         break;
       case confinement::init::Event::kStopped:
         stop_self();
@@ -326,18 +328,24 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
   return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
 }
 
-// The kernel takes a mount away when what it covers is replaced from outside, so a change of the configuration on the
-// host ends its protection.
-void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
-  if (seen.replaced) {
-    messages.note(
-        "The Git configuration was replaced on this machine during the run. From then on nothing kept the run "
-        "from changing it: look at it (`git config --local --list`) before you use Git here.");
-  } else if (seen.attempt) {
-    messages.note(
-        "Something tried to change the Git configuration, which is protected (as `git remote add` and "
-        "`git push -u` do). --git-config writable allows it.");
+// The kernel takes a mount away when what it covers is replaced from outside.
+void tell_replaced(const std::vector<std::string>& paths, Messages& messages) {
+  constexpr std::size_t kMostTold = 10;
+  for (std::size_t index = 0; index < std::min(paths.size(), kMostTold); ++index) {
+    messages.note(paths[index] +
+                  " is protected and was replaced on this machine during the run. From then on nothing kept the run "
+                  "from changing it: look at it before you use it.");
   }
+  if (paths.size() > kMostTold) {
+    messages.note("So were " + std::to_string(paths.size() - kMostTold) + " more protected places (see --outcome).");
+  }
+}
+
+void tell_git_attempt(const GitConfigWatch& watch, const std::vector<std::string>& replaced, Messages& messages) {
+  if (!watch.saw_attempt() || contains(replaced, watch.config())) return;
+  messages.note(
+      "Something tried to change the Git configuration, which is protected (as `git remote add` and "
+      "`git push -u` do). --git-config writable allows it.");
 }
 
 void tell_memory(const confinement::Cgroup& cgroup, Outcome& outcome, Messages& messages, RunReport& report) {
@@ -357,7 +365,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   RETURN_IF_ERROR(folder.will_undo({.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits),
                                     .placeholders = plan.placeholders}));
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
-  ASSIGN_OR_RETURN(const std::vector<UniqueFd> locks, lock_protected(plan));
+  ASSIGN_OR_RETURN(const ProtectedPlaces places, ProtectedPlaces::hold(plan));
   folder.started();
   ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
   ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
@@ -376,12 +384,33 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
     ASSIGN_OR_RETURN(report.egress, egress->finish());
     tell_refusals(*report.egress, run_id, messages);
   }
-  tell_git_changes(git_watch.seen(), messages);
+  report.unprotected = places.replaced();
+  tell_replaced(report.unprotected, messages);
+  tell_git_attempt(git_watch, report.unprotected, messages);
   return outcome;
+}
+
+// All of them are told, the last by the caller.
+Status check_obstacles(const ConfinementPlan& plan, Messages& messages) {
+  if (plan.obstacles.empty()) return {};
+  for (std::size_t index = 0; index + 1 < plan.obstacles.size(); ++index) messages.failure(plan.obstacles[index]);
+  return plan.obstacles.back();
+}
+
+// With fewer, some step of a run fails, and what it then says may be wrong: a file that cannot be opened looks absent.
+Status check_open_files() {
+  constexpr rlim_t kLeastOpenFiles = 256;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kLeastOpenFiles) return {};
+  return Error(ErrorCode::kResourceExhausted, "This process may open " + std::to_string(limit.rlim_cur) +
+                                                  " files; a run needs " + std::to_string(kLeastOpenFiles))
+      .with_hint("Raise the limit: `ulimit -n 1024` (`ulimit -Hn` shows how far it goes).");
 }
 
 // The folder first: it sweeps after runs that died, and what other runs have made must not be taken for the user's.
 Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& messages, RunReport& report) {
+  RETURN_IF_ERROR(check_open_files());
+  const system::OwnerUmask umask;
   // Destroyed last: the process that it leaves the close to starts with copies of every lock that is still held.
   GitConfigWatch git_watch;
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
@@ -389,6 +418,8 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
   ASSIGN_OR_RETURN(confinement::LinuxHostView host, confinement::LinuxHostView::create());
   host.hide(untouched_placeholders(folder.placeholders_of_others()));
   ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
+  RETURN_IF_ERROR(check_obstacles(plan, messages));
+  plan.umask = umask.callers();
   report.limits = plan.limits;
   if (!plan.announcement.empty()) messages.note(plan.announcement);
   for (const std::string& note : plan.notes) messages.note(note);

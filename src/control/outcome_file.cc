@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <cerrno>
 
+#include "base/strings.h"
 #include "confinement/plan_text.h"
 #include "system/file.h"
 
@@ -66,6 +67,9 @@ std::string outcome_json(const RunReport& report) {
   }
   out["limits"] = std::move(limits);
   out["memory_limit_hit"] = report.memory_limit_hit;
+  json::array unprotected;
+  for (const std::string& path : report.unprotected) unprotected.emplace_back(printable(path));
+  out["unprotected"] = std::move(unprotected);
   out["network"] = report.egress ? json::parse(egress::to_json(*report.egress)) : json::value(nullptr);
   return json::serialize(out) + "\n";
 }

@@ -17,12 +17,13 @@ struct RunReport {
   domain::Outcome outcome;
   std::vector<confinement::PlannedLimit> limits;  // what was in force, and by what means
   std::optional<egress::EgressSummary> egress;    // of a run behind the egress proxy
+  std::vector<std::string> unprotected;           // protected places that the host replaced during the run
   bool memory_limit_hit = false;                  // something in the run was killed for it, maybe not the command
 };
 
 // Members: run, kind, exit_code (of `cofferdam run`), exited, signalled (signal number), timed_out, out_of_memory,
 // start_failed (kind and message), cancelled, duration_ms, limits, memory_limit_hit,
-// network (the proxy's counts and refusals). What does not apply is null or false.
+// unprotected, network (the proxy's counts and refusals). What does not apply is null or false.
 std::string outcome_json(const RunReport& report);
 
 // Before the start: takes away what an earlier run left there and proves that a file can be made, so that nobody reads

@@ -52,3 +52,40 @@ test_decisions_of_500_runs_are_kept() {
   run 0 true
   [ ! -d "$COFFERDAM_STATE_DIR/runs/00aaaaaaaaaaaaaaaaaa" ] || fail "not trimmed after the hour"
 }
+
+# The caller's umask is the command's; it takes nothing away from our own records and placeholders.
+test_a_umask_that_takes_everything() {
+  local state=$scratch/state-of-its-own round
+  for round in 1 2; do
+    (umask 0777; COFFERDAM_STATE_DIR=$state "$cofferdam" run --allow example.com -- \
+      sh -c 'umask; curl -s --max-time 5 http://refused.example/ >/dev/null; true') >"$scratch/out" 2>"$scratch/err" ||
+      { cat "$scratch/err"; fail "round $round failed"; }
+    out_is 0777
+  done
+  text_is "the workspace afterwards" "$(find . -path ./.git -prune -o -mindepth 1 -print)" ./file
+  text_is "modes of the records" "$(find "$state" \( -type d ! -perm 0700 -o -type f ! -perm -0600 \) -print)" ""
+  COFFERDAM_STATE_DIR=$state expect 0 "$cofferdam" audit
+  out_has refused.example
+}
+
+# on_full_disk CODE FLAGS…: a run whose state lies on a file system without room.
+on_full_disk() {
+  COFFERDAM_STATE_DIR=$scratch/small/state expect 125 "$cofferdam" run "$@" -- touch started
+  err_has "No space left on device"
+  err_has "hint: Its file system is full"
+  [ ! -e started ] || fail "the command ran"
+}
+
+test_a_full_disk_names_the_file() {
+  is_root || skip "mounting a small file system needs root"
+  mkdir "$scratch/small"
+  mount -t tmpfs -o size=64k none "$scratch/small"
+  trap 'umount -l "$scratch/small"; clean_up' EXIT
+  mkdir -p "$scratch/small/state/active" "$scratch/small/state/runs"
+  head -c 1M /dev/zero >"$scratch/small/filler" 2>/dev/null || true
+  on_full_disk
+  err_has "write $scratch/small/state/active/"
+  err_has /undo:
+  COFFERDAM_STATE_DIR=$scratch/state expect 0 "$cofferdam" run --outcome "$scratch/small/outcome" -- true
+  err_has "write $scratch/small/outcome: No space left on device"
+}
