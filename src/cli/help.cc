@@ -10,7 +10,7 @@ namespace cofferdam::cli {
 namespace {
 
 constexpr std::size_t kOptionColumn = 34;  // where the explanations start
-constexpr std::size_t kVerbColumn = 14;
+constexpr std::size_t kVerbColumn = 22;
 
 // "  HEADING   text", the text wrapped in its column; on the next line when the heading is too long.
 std::string entry(std::string_view heading, std::string_view text, std::size_t column) {
@@ -60,13 +60,20 @@ std::string program_help() {
   return out;
 }
 
+std::string group_help(std::string_view group) {
+  std::string out = "Usage: cofferdam " + std::string(group) + " VERB [FLAGS] [ARGUMENTS…]\n\nVerbs:\n";
+  for (const Verb& verb : verbs()) {
+    if (group_of(verb) == group) out += entry(verb.name, verb.summary, kVerbColumn);
+  }
+  return out + "\n\"cofferdam " + std::string(group) + " VERB --help\" explains a verb.\n";
+}
+
 std::string verb_help(const Verb& verb) {
   std::string out = "Usage: cofferdam " + std::string(verb.name);
   if (!verb.synopsis.empty()) out += " " + std::string(verb.synopsis);
   out += "\n\n" + wrapped(verb.description, 0) + "\n";
-  if (!verb.positional.name.empty()) {
-    out += "\nArguments:\n" + entry(verb.positional.name, verb.positional.help, kOptionColumn);
-  }
+  if (!verb.positionals.empty()) out += "\nArguments:\n";
+  for (const PositionalSpec& spec : verb.positionals) out += entry(spec.name, spec.help, kOptionColumn);
   out += option_sections(verb);
   out += "\nExamples:\n" + indented_lines(verb.examples);
   out += "\nExit codes:\n" + indented_lines(verb.exit_codes);

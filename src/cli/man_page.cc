@@ -102,7 +102,7 @@ std::string see_also(std::string_view except) {
   bool first = except.empty();
   for (const Verb& verb : verbs()) {
     if (verb.name == except) continue;
-    out += std::string(first ? "" : ",\n") + "\\fBcofferdam\\-" + std::string(verb.name) + "\\fR(1)";
+    out += std::string(first ? "" : ",\n") + "\\fBcofferdam\\-" + escaped(hyphenated(verb.name)) + "\\fR(1)";
     first = false;
   }
   return out + "\n";
@@ -123,12 +123,11 @@ std::string program_man_page(std::string_view version) {
 }
 
 std::string verb_man_page(const Verb& verb, std::string_view version) {
-  std::string out = header("cofferdam-" + std::string(verb.name), verb.summary, version);
+  std::string out = header("cofferdam-" + hyphenated(verb.name), verb.summary, version);
   out += ".SH SYNOPSIS\n\\fBcofferdam " + std::string(verb.name) + "\\fR " + escaped(verb.synopsis) + "\n";
   out += ".SH DESCRIPTION\n" + paragraphs(verb.description);
-  if (!verb.positional.name.empty()) {
-    out += ".SH ARGUMENTS\n" + tagged(verb.positional.name, verb.positional.help);
-  }
+  if (!verb.positionals.empty()) out += ".SH ARGUMENTS\n";
+  for (const PositionalSpec& spec : verb.positionals) out += tagged(spec.name, spec.help);
   out += option_sections(verb) + exit_codes(verb.exit_codes) + examples(verb.examples);
   return out + see_also(verb.name);
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/strings.h"
+#include "cli/table.h"
 #include "cli/verb.h"
 #include "domain/moment.h"
 #include "domain/quantity.h"
@@ -34,20 +35,7 @@ std::vector<std::string> columns_of(const std::string& line) {
 std::string as_table(const std::vector<std::string>& lines) {
   std::vector<std::vector<std::string>> rows = {{"TIME", "VERDICT", "DESTINATION", "METHOD", "RULE", "REASON", "RUN"}};
   for (const std::string& line : lines) rows.push_back(columns_of(line));
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string text;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += row[i];
-      if (i + 1 < row.size()) text += std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    out += text + "\n";
-  }
-  return out;
+  return table(rows);
 }
 
 Error not_valid(std::string_view option, std::string_view text, std::string_view wanted) {

@@ -19,6 +19,7 @@ namespace cofferdam::snapshot {
 struct MasterKeys {
   std::vector<crypto::SecretKey> keys;
   std::string origin;         // "COFFERDAM_MASTER_KEY" or the file's path, for messages
+  bool is_file = false;       // `origin` is a key file, which rotation may add to
   bool made_now = false;      // the key file was made by this call: its owner must be told to back it up
 };
 

@@ -96,6 +96,22 @@ Status make_key_file(const std::string& path) {
   return system::synchronise(directory.get(), "the directory of " + path);
 }
 
+// None when there is no such file; its directory is made then.
+Result<std::vector<SecretKey>> keys_in(const std::string& file) {
+  if (::access(file.c_str(), F_OK) != 0) {
+    RETURN_IF_ERROR(system::make_private_directories(std::string(system::parent_path(file))));
+    return std::vector<SecretKey>();
+  }
+  return read_key_file(file);
+}
+
+Status write_key_file(const std::string& file, const std::vector<SecretKey>& keys) {
+  std::string text = lines_of(keys);
+  Status written = system::replace_file(file, text, kPrivateFile);
+  crypto::wipe(text.data(), text.size());
+  return written;
+}
+
 Result<std::optional<MasterKeys>> from_environment(const Environment& environment) {
   for (const Source& source : kSources) {
     if (const std::string text = value_of(environment, source.key_variable); !text.empty()) {
@@ -106,7 +122,7 @@ Result<std::optional<MasterKeys>> from_environment(const Environment& environmen
     }
     if (const std::string path = value_of(environment, source.file_variable); !path.empty()) {
       ASSIGN_OR_RETURN(std::vector<SecretKey> keys, in_context(read_key_file(path), std::string(source.file_variable)));
-      return std::optional(MasterKeys{.keys = std::move(keys), .origin = path});
+      return std::optional(MasterKeys{.keys = std::move(keys), .origin = path, .is_file = true});
     }
   }
   return std::optional<MasterKeys>();
@@ -141,22 +157,21 @@ Result<MasterKeys> load_master_keys(const Environment& environment, const std::s
     made = true;
   }
   ASSIGN_OR_RETURN(std::vector<SecretKey> keys, read_key_file(default_file));
-  return MasterKeys{.keys = std::move(keys), .origin = default_file, .made_now = made};
+  return MasterKeys{.keys = std::move(keys), .origin = default_file, .is_file = true, .made_now = made};
 }
 
 Status add_master_key(const std::string& file, const SecretKey& key) {
-  std::string text = line_of(key);
-  if (::access(file.c_str(), F_OK) == 0) {
-    ASSIGN_OR_RETURN(std::vector<SecretKey> keys, read_key_file(file));
-    const auto known = std::ranges::find(keys, key.fingerprint(), &SecretKey::fingerprint);
-    if (known != keys.end()) keys.erase(known);
-    text += lines_of(keys);
-  } else {
-    RETURN_IF_ERROR(system::make_private_directories(std::string(system::parent_path(file))));
-  }
-  Status written = system::replace_file(file, text, kPrivateFile);
-  crypto::wipe(text.data(), text.size());
-  return written;
+  ASSIGN_OR_RETURN(std::vector<SecretKey> keys, keys_in(file));
+  std::erase_if(keys, [&](const SecretKey& known) { return known.fingerprint() == key.fingerprint(); });
+  keys.insert(keys.begin(), key.clone());
+  return write_key_file(file, keys);
+}
+
+Status append_master_key(const std::string& file, const SecretKey& key) {
+  ASSIGN_OR_RETURN(std::vector<SecretKey> keys, keys_in(file));
+  if (std::ranges::find(keys, key.fingerprint(), &SecretKey::fingerprint) != keys.end()) return {};
+  keys.push_back(key.clone());
+  return write_key_file(file, keys);
 }
 
 crypto::SecretString export_master_keys(const MasterKeys& masters) {

@@ -21,8 +21,10 @@ Result<crypto::SecretKey> parse_master_key(std::string_view text);
 // only reads: then an absent default file is kFailedPrecondition.
 Result<MasterKeys> load_master_keys(const Environment& environment, const std::string& default_file, bool may_make);
 
-// Puts a new random key before those in `file`; what was sealed stays readable with the others.
+// Puts `key` before those in `file`: it seals what is new. With append, after them: it only opens. What was sealed with
+// the others stays readable.
 Status add_master_key(const std::string& file, const crypto::SecretKey& key);
+Status append_master_key(const std::string& file, const crypto::SecretKey& key);
 
 // Keys as text, one a line, for a backup.
 crypto::SecretString export_master_keys(const MasterKeys& masters);

@@ -68,12 +68,12 @@ class Selection {
     for (const SavedEntry& saved : manifest.entries) {
       const std::string& path = saved.entry.path;
       if (!request.path.empty() && path != request.path && !is_below(path, request.path)) continue;
-      if (!request.trust_git && is_git_hook(path)) {
-        selection.left_out_.push_back(path);
-      } else if (saved.entry.kind == EntryKind::kSymlink && !link_is_confined(path, saved.entry.target)) {
-        selection.left_out_.push_back(path);
-      } else {
+      const bool safe = !is_git_hook(path) &&
+                        (saved.entry.kind != EntryKind::kSymlink || link_is_confined(path, saved.entry.target));
+      if (safe || request.trust) {
         selection.entries_.push_back(&saved);
+      } else {
+        selection.left_out_.push_back(path);
       }
     }
     if (!request.path.empty() && selection.entries_.empty()) {
@@ -347,10 +347,14 @@ class Restorer {
 bool link_is_confined(std::string_view path, std::string_view target) {
   if (target.empty() || target.starts_with('/')) return false;
   std::ptrdiff_t depth = std::ranges::count(path, '/');
+  bool descended = false;
   for (const std::string_view name : split(target, '/')) {
     if (name.empty() || name == ".") continue;
-    depth += name == ".." ? -1 : 1;
-    if (depth < 0) return false;
+    if (name != "..") {
+      descended = true;
+    } else if (descended || --depth < 0) {
+      return false;
+    }
   }
   return true;
 }

@@ -16,9 +16,9 @@ namespace cofferdam::snapshot {
 struct RestoreRequest {
   std::string target;  // absolute; absent, or an empty directory
   std::string path;    // only this entry of the snapshot, with all below; it becomes the target. Empty: everything
-  // Whether Git hooks come back as they were; without it they do not, because Git would run them. Configuration is
-  // filtered in the same way.
-  bool trust_git = false;
+  // Whether everything comes back as it was: Git's hooks and settings, which Git would execute, and links that lead
+  // outside. Without it they are left out and named.
+  bool trust = false;
   workspace::Progress* progress = nullptr;
   unsigned threads = 0;  // 0: one per processor
   std::function<void(std::string_view)> on_step;
@@ -37,7 +37,8 @@ struct RestoreReport {
 Result<RestoreReport> restore(const SnapshotStore& store, const store::SnapshotRecord& record,
                               const RestoreRequest& request);
 
-// Whether the target of a link at `path` stays inside the root: relative, and never above it.
+// Whether the target of a link at `path` stays inside the root: relative, never above it, and upwards only at its
+// beginning. After a name, ".." could start from wherever another link leads.
 bool link_is_confined(std::string_view path, std::string_view target);
 
 }  // namespace cofferdam::snapshot

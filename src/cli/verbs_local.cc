@@ -1,4 +1,4 @@
-// The table of verbs.
+// The verbs of confinement, and those about the program itself.
 #include <array>
 
 #include "cli/verb.h"
@@ -40,6 +40,10 @@ constexpr std::array kAuditOptions = {kDenied, kSince, kLast, kOutput};
 constexpr std::array kManOptions = {kList};
 constexpr std::array kOutputOption = {kOutput};
 
+constexpr std::array kRunPosition = {PositionalSpec{"RUN", "", "The run's id, as its closing summary names it (default: all runs).", false}};
+constexpr std::array kShellPosition = {PositionalSpec{"SHELL", "bash|zsh|fish", "bash, zsh or fish.", true}};
+constexpr std::array kVerbPosition = {PositionalSpec{"VERB", "", "The verb (default: the overview).", false}};
+
 constexpr std::string_view kUsualExitCodes = "0  done\n2  the command line is wrong";
 
 constexpr std::array kVerbs = {
@@ -64,7 +68,7 @@ constexpr std::array kVerbs = {
          .options = kRunOptions,
          .policy_options = true,
          .takes_command = true,
-         .positional = {},
+         .positionals = {},
          .exit_codes = "the command's own, or\n"
                        "2      what was written is wrong: the command line, or a policy that contradicts itself or "
                        "cannot be read\n"
@@ -91,7 +95,7 @@ constexpr std::array kVerbs = {
          .options = kExplainOptions,
          .policy_options = true,
          .takes_command = true,
-         .positional = {},
+         .positionals = {},
          .exit_codes =
              "0    the plan was printed, with what would keep it from working\n"
              "2    what was written is wrong: the command line, or a policy that contradicts itself or cannot be read\n"
@@ -109,7 +113,7 @@ constexpr std::array kVerbs = {
          .options = kOutputOption,
          .policy_options = false,
          .takes_command = false,
-         .positional = {},
+         .positionals = {},
          .exit_codes = "0  run works here\n1  run cannot work: see what FAILED\n2  the command line is wrong",
          .run = run_doctor},
     Verb{.name = "audit",
@@ -126,7 +130,7 @@ constexpr std::array kVerbs = {
          .options = kAuditOptions,
          .policy_options = false,
          .takes_command = false,
-         .positional = {"RUN", "", "The run's id, as its closing summary names it (default: all runs).", false},
+         .positionals = kRunPosition,
          .exit_codes = "0  listed\n1  the records cannot be read\n2  the command line is wrong",
          .run = run_audit},
     Verb{.name = "version",
@@ -137,7 +141,7 @@ constexpr std::array kVerbs = {
          .options = kOutputOption,
          .policy_options = false,
          .takes_command = false,
-         .positional = {},
+         .positionals = {},
          .exit_codes = kUsualExitCodes,
          .run = run_version},
     Verb{.name = "completion",
@@ -153,7 +157,7 @@ constexpr std::array kVerbs = {
          .options = {},
          .policy_options = false,
          .takes_command = false,
-         .positional = {"SHELL", "bash|zsh|fish", "bash, zsh or fish.", true},
+         .positionals = kShellPosition,
          .exit_codes = kUsualExitCodes,
          .run = run_completion},
     Verb{.name = "man",
@@ -167,7 +171,7 @@ constexpr std::array kVerbs = {
          .options = kManOptions,
          .policy_options = false,
          .takes_command = false,
-         .positional = {"VERB", "", "The verb (default: the overview).", false},
+         .positionals = kVerbPosition,
          .exit_codes = kUsualExitCodes,
          .run = run_man},
     Verb{.name = "help",
@@ -178,14 +182,14 @@ constexpr std::array kVerbs = {
          .options = {},
          .policy_options = false,
          .takes_command = false,
-         .positional = {"VERB", "", "The verb (default: the overview).", false},
+         .positionals = kVerbPosition,
          .exit_codes = kUsualExitCodes,
          .run = run_help},
 };
 
 }  // namespace
 
-std::span<const Verb> verbs() {
+std::span<const Verb> local_verbs() {
   return kVerbs;
 }
 
