@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cofferdam::store {
@@ -12,6 +13,7 @@ namespace cofferdam::store {
 // committed snapshot that was deleted until its objects are gone.
 enum class SnapshotState : std::uint8_t { kWriting, kSealed, kCommitted, kAbandoned, kDeleting };
 const char* to_string(SnapshotState state);
+std::optional<SnapshotState> parse_snapshot_state(std::string_view name);
 
 // The right to write one snapshot. A generation that is not the newest writes nothing: every statement of a writer
 // names it (fencing).
