@@ -27,7 +27,7 @@ ALLOWED = {
 OWNED = {
     "boost/beast": {"net"},
     "boost/asio": {"async", "net", "egress", "apps"},
-    "boost/json": {"base", "domain", "confinement", "egress", "control", "cli"},
+    "boost/json": {"base", "domain", "workspace", "confinement", "egress", "control", "cli"},
     "CLI/": {"cli"},
     "yaml-cpp/": {"domain"},
     "libpsl": {"domain"},

@@ -22,12 +22,12 @@ struct InventoryBounds {
 };
 
 struct InventoryOptions {
-  PathSet exclude;                    // left out, with everything below
+  PathSet exclude;                      // left out, with everything below
   bool leave_out_dependencies = false;  // untracked node_modules and Python environments (what a snapshot does)
   // Whether Git tracks something below a directory that looks like dependencies; asked only then. Never called
   // concurrently. Unset: nothing is tracked.
   std::function<Result<bool>(const std::string& path)> is_tracked;
-  bool hash_content = true;  // else digests stay zero
+  bool hash_content = true;    // else digests stay zero
   StatCache* cache = nullptr;  // digests of files whose identity did not change; updated with what was read
   unsigned threads = 0;        // for hashing; 0: one per processor
   // What to do about set-user-id, set-group-id and sticky bits: no save and no transfer carries them. Either they are

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 
 namespace cofferdam::workspace {
@@ -58,17 +59,9 @@ bool pattern_covers(const std::string& pattern, std::string_view path) {
 
 }  // namespace
 
-const std::vector<std::string_view>& heavy_directories() {
-  static const std::vector<std::string_view> kNames = {"node_modules", "vendor", "dist",   "build", "out",
-                                                       "coverage",     ".next",  ".turbo", ".cache"};
-  return kNames;
-}
-
 bool in_heavy_directory(std::string_view path) {
   const std::vector<std::string_view> names = split(path, '/');
-  return std::ranges::any_of(names, [](std::string_view name) {
-    return std::ranges::find(heavy_directories(), name) != heavy_directories().end();
-  });
+  return std::ranges::any_of(names, [](std::string_view name) { return contains(kHeavyDirectories, name); });
 }
 
 bool ExcludeRules::covers(std::string_view path) const {
@@ -78,7 +71,7 @@ bool ExcludeRules::covers(std::string_view path) const {
 
 std::vector<std::string> heavy_directory_patterns() {
   std::vector<std::string> patterns;
-  for (const std::string_view directory : heavy_directories()) {
+  for (const std::string_view directory : kHeavyDirectories) {
     const std::string name(directory);
     patterns.insert(patterns.end(), {name, name + "/*", "*/" + name, "*/" + name + "/*"});
   }

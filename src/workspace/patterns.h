@@ -3,6 +3,7 @@
 // A rule is anchored at the root and literal, unless it was written as a pattern by a caller of the older interface.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,9 +13,9 @@
 
 namespace cofferdam::workspace {
 
-// Directories that dependencies, builds and caches fill: node_modules vendor dist build out coverage .next .turbo
-// .cache.
-const std::vector<std::string_view>& heavy_directories();
+// Directories that dependencies, builds and caches fill.
+inline constexpr std::array<std::string_view, 9> kHeavyDirectories = {
+    "node_modules", "vendor", "dist", "build", "out", "coverage", ".next", ".turbo", ".cache"};
 
 // Whether a name in `path` is one of them.
 bool in_heavy_directory(std::string_view path);
