@@ -35,8 +35,6 @@ OWNED = {
     "seccomp.h": {"apps"},
     "openssl/": {"crypto", "net"},
     "sodium.h": {"crypto"},
-    "archive.h": {"workspace"},
-    "archive_entry.h": {"workspace"},
     "zstd.h": {"workspace", "snapshot"},
     "sqlite3.h": {"store"},
     "libpq-fe.h": {"store"},

@@ -17,6 +17,7 @@
 #include "crypto/sha256.h"
 #include "system/file.h"
 #include "system/tree.h"
+#include "workspace/holes.h"
 
 namespace cofferdam::workspace {
 namespace {
@@ -43,16 +44,6 @@ struct Content {
   Digest digest;
 };
 
-bool is_zero(std::string_view bytes) {
-  return std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
-}
-
-Status write_or_skip(int out, std::string_view bytes) {
-  if (!is_zero(bytes)) return system::write_all(out, bytes);
-  if (::lseek(out, static_cast<off_t>(bytes.size()), SEEK_CUR) < 0) return Error::from_errno(errno, "extend a file");
-  return {};
-}
-
 // Reads `in` to its end; what is read goes to `out` unless that is -1.
 Result<Content> read_content(int in, int out) {
   Content content;
@@ -64,7 +55,7 @@ Result<Content> read_content(int in, int out) {
     const std::string_view bytes(block.data(), count);
     hash.update(bytes);
     content.size += count;
-    if (out >= 0) RETURN_IF_ERROR(write_or_skip(out, bytes));
+    if (out >= 0) RETURN_IF_ERROR(write_with_holes(out, bytes));
   }
   content.digest = hash.finish();
   return content;
@@ -73,7 +64,7 @@ Result<Content> read_content(int in, int out) {
 Result<Content> copy_content(int in, int out) {
   if (::ioctl(out, FICLONE, in) == 0) return read_content(out, -1);
   ASSIGN_OR_RETURN(const Content content, read_content(in, out));
-  if (::ftruncate(out, static_cast<off_t>(content.size)) != 0) return Error::from_errno(errno, "extend a file");
+  RETURN_IF_ERROR(end_with_holes(out, content.size));
   return content;
 }
 

@@ -218,7 +218,7 @@ void expect_tree(const Tree& tree) {
 }
 
 TEST_P(MergePropertyTest, HoldsForManyTrees) {
-  for (std::uint32_t seed = 0; seed < 4000 && !HasFailure(); ++seed) {
+  for (std::uint32_t seed = 0; seed < 2000 && !HasFailure(); ++seed) {
     TreeDraw draw(seed);
     const Tree base = draw.tree();
     const Tree theirs = draw.changed(base);

@@ -22,6 +22,14 @@
 
 namespace cofferdam::workspace {
 
+// In memory where there is such a file system: these tests make thousands of files and synchronise often.
+inline std::string scratch_parent() {
+  return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+inline system::TemporaryDirectory scratch_directory(const char* prefix) {
+  return system::TemporaryDirectory::create(scratch_parent(), prefix).value();
+}
+
 // What is at one path. `text` is the content of a file or the target of a link.
 struct Thing {
   EntryKind kind = EntryKind::kFile;
