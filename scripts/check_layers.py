@@ -27,7 +27,7 @@ ALLOWED = {
 OWNED = {
     "boost/beast": {"net"},
     "boost/asio": {"async", "net", "egress", "apps"},
-    "boost/json": {"base", "domain", "confinement", "egress", "snapshot", "control", "cli"},
+    "boost/json": {"base", "domain", "workspace", "confinement", "egress", "snapshot", "control", "cli"},
     "CLI/": {"cli"},
     "yaml-cpp/": {"domain"},
     "libpsl": {"domain"},
@@ -35,8 +35,6 @@ OWNED = {
     "seccomp.h": {"apps"},
     "openssl/": {"crypto", "net"},
     "sodium.h": {"crypto"},
-    "archive.h": {"workspace"},
-    "archive_entry.h": {"workspace"},
     "zstd.h": {"workspace", "snapshot"},
     "sqlite3.h": {"store"},
     "libpq-fe.h": {"store"},
