@@ -19,7 +19,7 @@ ALLOWED = {
     "snapshot": {"base", "system", "crypto", "domain", "workspace", "git", "store"},
     "confinement": {"base", "system", "domain"},
     "egress": {"base", "system", "async", "domain", "net"},
-    "control": {"base", "system", "domain", "confinement", "egress"},
+    "control": {"base", "system", "domain", "workspace", "git", "confinement", "egress"},
     "cli": {"base", "system", "domain", "control"},
     "apps": {"base", "system", "async", "domain", "net", "confinement", "egress", "control", "cli"},
 }
