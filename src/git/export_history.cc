@@ -73,10 +73,12 @@ class Exporter {
     return carry_index();
   }
 
-  // One commit with every blob that the staged paths need, since only what a reference leads to travels.
+  // One commit with every blob that the run's own staging needs, since only what a reference leads to travels.
   Status carry_index() {
     std::set<std::string> blobs;
     for (const auto& [path, staged] : out_.sandbox_staged) {
+      const auto before = out_.base_staged.find(path);
+      if (before != out_.base_staged.end() && before->second.in_index == staged.in_index) continue;
       for (const IndexEntry& entry : staged.in_index) {
         if (entry.mode != "160000" && !entry.intent_to_add) blobs.insert(entry.id);
       }
@@ -90,8 +92,8 @@ class Exporter {
     ASSIGN_OR_RETURN(const std::string tree, run_successfully(git_, make_tree));
     GitCommand commit = view_.command({"commit-tree", std::string(trimmed(tree)), "-m", std::string(kIndexMessage)});
     // The same index gives the same commit.
-    commit.environment.emplace_back("GIT_AUTHOR_DATE=0 +0000");
-    commit.environment.emplace_back("GIT_COMMITTER_DATE=0 +0000");
+    commit.environment.emplace_back("GIT_AUTHOR_DATE=@0 +0000");
+    commit.environment.emplace_back("GIT_COMMITTER_DATE=@0 +0000");
     ASSIGN_OR_RETURN(const std::string id, run_successfully(git_, commit));
     out_.index_id = trimmed(id);
     return {};

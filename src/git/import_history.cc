@@ -96,7 +96,7 @@ class Importer {
 
   // Whether the host has what the bundle builds on, and all that leads there.
   Status verify() {
-    GitCommand command = view_.command({"bundle", "verify", "--quiet", exported_.bundle});
+    GitCommand command = view_.command({"bundle", "verify", exported_.bundle});
     command.readable.push_back(exported_.bundle);
     ASSIGN_OR_RETURN(const GitOutput output, git_.run(command));
     if (output.exit_code == 0) return {};
@@ -195,6 +195,7 @@ class Importer {
 Result<ImportedHistory> import_history(GitProgram& git, const std::string& host, const ExportedHistory& exported,
                                        const std::string& scratch, const TransferBounds& bounds) {
   RETURN_IF_ERROR(check_run_name(exported.run));
+  if (exported.bundle.empty() && run_refs(exported).empty()) return ImportedHistory{.prefix = run_prefix(exported.run)};
   ASSIGN_OR_RETURN(const RepositoryView view, open_host(host, scratch));
   if (view.layout().format != exported.format) {
     return Error(ErrorCode::kUnsupported, "The histories of host and sandbox have different object formats");

@@ -171,12 +171,13 @@ std::string_view to_string(Integration::Relation relation) {
 
 Result<Integration> integrate_history(GitProgram& git, const std::string& host, const ExportedHistory& exported,
                                       const std::string& scratch) {
-  ASSIGN_OR_RETURN(const RepositoryView view, open_host(host, scratch));
-  const Head& head = view.layout().head;
+  ASSIGN_OR_RETURN(const Layout layout, read_layout(host));
+  const Head& head = layout.head;
   Integration nothing{.branch = head.branch, .old_head = head.id, .new_head = head.id, .reason = {}};
   if (exported.head.is_unborn() || exported.head.id == exported.base_head.id || exported.head.id == head.id) {
     return nothing;
   }
+  ASSIGN_OR_RETURN(const RepositoryView view, open_host(host, scratch));
   ASSIGN_OR_RETURN(nothing.reason, obstacle(git, view));
   if (!nothing.reason.empty()) {
     nothing.relation = Relation::kHeldBack;

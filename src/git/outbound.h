@@ -48,7 +48,7 @@ struct ExportedHistory {
   std::string bundle;              // file with what the host lacks; empty when that is nothing
   StagedPaths base_staged;         // the index against HEAD when the workspace was sent,
   StagedPaths sandbox_staged;      // and now
-  std::string index_id;            // commit that carries the content of sandbox_staged; empty when there is none
+  std::string index_id;            // commit with the content that the run staged; empty when there is none
   std::vector<std::string> notes;  // what stays behind, and why: full sentences
 };
 

@@ -86,6 +86,8 @@ class Settler {
 
 Result<IndexSettlement> settle_index(GitProgram& git, const std::string& host, const ExportedHistory& exported,
                                      const Integration& integration, const std::string& scratch) {
+  const bool nothing_moved = integration.old_head == integration.new_head;
+  if (nothing_moved && exported.sandbox_staged == exported.base_staged) return IndexSettlement();
   ASSIGN_OR_RETURN(const Layout layout, read_layout(host));
   if (!layout.is_repository()) return Error(ErrorCode::kFailedPrecondition, "The host has no repository any more");
   ASSIGN_OR_RETURN(GitLock lock, GitLock::take(layout.git_dir, "index"));
