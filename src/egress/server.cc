@@ -55,7 +55,7 @@ Server::Server(async::Loop& loop, EgressConfig config, std::optional<UpstreamPro
       upstream_(std::move(upstream)),
       rules_(config_.allow, config_.deny),
       log_(executor_, std::move(log), config_.run_id, config_.bounds.log_bytes),
-      environment_{rules_, config_.bounds, upstream_, resolver, log_, pipes_, own_},
+      environment_{rules_, config_.bounds, upstream_, resolver, log_, pipes_, own_, unresolved_},
       listeners_(executor_, [this](std::string_view what) { report(what); }),
       connections_(executor_, [this](std::string_view what) { report(what); }),
       room_(executor_, async::Clock::time_point::max()) {}

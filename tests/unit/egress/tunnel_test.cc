@@ -601,6 +601,20 @@ TEST(UpstreamTest, NamesThatDoNotResolveHereInTimeArePassedOn) {
   for (const std::string failure : {"nxdomain", "dns_timeout", "silent"}) {
     EXPECT_EQ(proxy.connect(failure + ".test:443").second, kEstablished) << failure;
   }
+  EXPECT_EQ(proxy.resolver.asked, 3);
+  // The failure is remembered, so that nobody waits for it again.
+  EXPECT_EQ(proxy.connect("silent.test:443").second, kEstablished);
+  EXPECT_EQ(proxy.resolver.asked, 3);
+}
+
+TEST(UpstreamTest, FailuresAreNotRememberedWithoutAnOperatorsProxy) {
+  TestProxy proxy;
+  proxy.allow("flaky.test");
+  proxy.resolver.fail("flaky.test", "dns_timeout");
+  proxy.start();
+  EXPECT_THAT(proxy.connect("flaky.test:443").second, StartsWith("HTTP/1.1 504"));
+  EXPECT_THAT(proxy.connect("flaky.test:443").second, StartsWith("HTTP/1.1 504"));
+  EXPECT_EQ(proxy.resolver.asked, 2);
 }
 
 TEST(UpstreamTest, LoopbackRulesGoDirectAndPrivateLiteralsStayRefused) {
