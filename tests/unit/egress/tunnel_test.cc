@@ -1,6 +1,9 @@
 // CONNECT and everything that may follow it, against a real proxy loop on loopback.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
+
+#include <array>
 
 #include "hello_bytes.h"
 #include "proxy_fixture.h"
@@ -521,6 +524,23 @@ TEST(ListenerPurposeTest, ReadsTheChannelsMessages) {
                                       "direct a.com 5", "direct 127.0.0.1 0", "direct 127.0.0.1 5 6"}) {
     EXPECT_FALSE(parse_listener_purpose(text).has_value()) << text;
   }
+}
+
+// Whatever the host's default is: accepted sockets inherit it from their listener.
+TEST(ServerTest, ClientsAreNotPaced) {
+  async::Loop loop;
+  FakeResolver resolver;
+  Server server(loop, EgressConfig(), std::nullopt, resolver, UniqueFd());
+  UniqueFd listener = listen_on("127.0.0.1", 0);
+  const UniqueFd same(::fcntl(listener.get(), F_DUPFD_CLOEXEC, 3));
+  ASSERT_TRUE(server.add_listener(std::move(listener), ProxyListener{}).has_value());
+  std::array<char, 16> algorithm{};
+  socklen_t size = algorithm.size();
+  ASSERT_EQ(::getsockopt(same.get(), IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), &size), 0);
+  EXPECT_STREQ(algorithm.data(), "reno");
+  async::TaskScope scope(loop.get_executor());
+  scope.spawn(server.stop());
+  loop.run();
 }
 
 TEST(UpstreamTest, EverythingGoesThroughTheOperatorsProxy) {
