@@ -115,9 +115,10 @@ class Signals {
 // Follows a started sandbox to its end.
 class Watch {
  public:
-  Watch(Sandbox& sandbox, TerminalRelay& terminal, const HomeFiles& home_files, const LocalRunRequest& request,
-        Messages& messages, const Signals& signals)
+  Watch(Sandbox& sandbox, std::optional<egress::EgressProcess>& proxy, TerminalRelay& terminal,
+        const HomeFiles& home_files, const LocalRunRequest& request, Messages& messages, const Signals& signals)
       : sandbox_(sandbox),
+        proxy_(proxy),
         terminal_(terminal),
         home_files_(home_files),
         request_(request),
@@ -127,10 +128,12 @@ class Watch {
   Outcome follow() {
     while (!gone_) {
       std::vector<pollfd> watched = {{.fd = sandbox_.event_fd(), .events = POLLIN, .revents = 0},
-                                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
+                                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+                                     {.fd = proxy_ ? proxy_->pidfd() : -1, .events = POLLIN, .revents = 0}};
       terminal_.add_to(watched);
       if (::poll(watched.data(), watched.size(), timeout()) < 0 && errno != EINTR) break;
       terminal_.serve(watched);
+      if (watched[2].revents != 0) lose_proxy();
       if (watched[1].revents != 0) serve_signals();
       if (watched[0].revents != 0) serve_event();
       serve_deadline();
@@ -208,6 +211,12 @@ class Watch {
       case Stage::kKilledHard:
         break;
     }
+  }
+
+  // The command goes on: what it cannot do without a network it finds out itself.
+  void lose_proxy() {
+    tell_lost_proxy(proxy_->finish(), messages_);
+    proxy_.reset();
   }
 
   void serve_event() {
@@ -300,6 +309,7 @@ class Watch {
   }
 
   Sandbox& sandbox_;
+  std::optional<egress::EgressProcess>& proxy_;  // nothing once it has died
   TerminalRelay& terminal_;
   const HomeFiles& home_files_;
   const LocalRunRequest& request_;
@@ -356,6 +366,13 @@ void tell_memory(const confinement::Cgroup& cgroup, Outcome& outcome, Messages& 
   if (was_the_command) outcome.kind = Outcome::Kind::kOutOfMemory;
 }
 
+void end_egress(egress::EgressProcess& proxy, Messages& messages, RunReport& report) {
+  Result<egress::EgressSummary> summary = proxy.finish();
+  if (!summary) return messages.failure(summary.error());
+  report.egress = std::move(*summary);
+  tell_refusals(*report.egress, report.run_id, messages);
+}
+
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
 Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& facts, RunFolder& folder,
                           GitConfigWatch& git_watch, const LocalRunRequest& request, Messages& messages,
@@ -377,13 +394,10 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   TerminalRelay terminal;
   ASSIGN_OR_RETURN(Sandbox sandbox,
                    start_sandbox(plan, home_files, terminal, egress ? egress->take_channel() : UniqueFd(), cgroup));
-  Outcome outcome = Watch(sandbox, terminal, home_files, request, messages, signals).follow();
+  Outcome outcome = Watch(sandbox, egress, terminal, home_files, request, messages, signals).follow();
   for (const std::string& remark : set_aside(plan.kept_absent, plan.identity)) messages.note(remark);
   tell_memory(cgroup, outcome, messages, report);
-  if (egress) {
-    ASSIGN_OR_RETURN(report.egress, egress->finish());
-    tell_refusals(*report.egress, run_id, messages);
-  }
+  if (egress) end_egress(*egress, messages, report);
   report.unprotected = places.replaced();
   tell_replaced(report.unprotected, messages);
   tell_git_attempt(git_watch, report.unprotected, messages);
@@ -417,7 +431,9 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
   report.run_id = folder.run_id();
   ASSIGN_OR_RETURN(confinement::LinuxHostView host, confinement::LinuxHostView::create());
   host.hide(untouched_placeholders(folder.placeholders_of_others()));
-  ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
+  const confinement::SubstitutedHostView seen(host, request.substitutions);
+  ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, seen));
+  confinement::substitute(plan, request.substitutions);
   RETURN_IF_ERROR(check_obstacles(plan, messages));
   plan.umask = umask.callers();
   report.limits = plan.limits;
@@ -428,14 +444,19 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
 
 }  // namespace
 
-Outcome run_local(const LocalRunRequest& request, Messages& messages) {
+RunReport run_confined(const LocalRunRequest& request, Messages& messages) {
   RunReport report;
+  auto outcome = plan_and_carry_out(request, messages, report);
+  report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
+  return report;
+}
+
+Outcome run_local(const LocalRunRequest& request, Messages& messages) {
   if (!request.outcome_file.empty()) {
     if (const Status ready = prepare_outcome(request.outcome_file); !ready)
       return setup_failed(ready.error(), messages);
   }
-  auto outcome = plan_and_carry_out(request, messages, report);
-  report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
+  const RunReport report = run_confined(request, messages);
   if (request.outcome_file.empty()) return report.outcome;
   if (const Status written = write_outcome(request.outcome_file, report); !written) messages.failure(written.error());
   return report.outcome;

@@ -41,7 +41,7 @@ Result<std::optional<std::string>> read_optional(int root, const std::string& pa
 
 Status write_new(int root, const std::string& path, std::string_view content, unsigned mode) {
   ASSIGN_OR_RETURN(const UniqueFd file, system::open_beneath(root, path, O_WRONLY | O_CREAT | O_EXCL, mode));
-  return in_context(system::write_all(file.get(), content), printable(path));
+  return in_context(system::write_all(file.get(), content, printable(path)), printable(path));
 }
 
 Result<bool> copy_optional(int from, const std::string& path, int to, const std::string& target, std::uint64_t limit) {

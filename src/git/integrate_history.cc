@@ -140,7 +140,7 @@ class Integrator {
     ASSIGN_OR_RETURN(GitLock lock, GitLock::take(view_.layout().git_dir, "HEAD"));
     ASSIGN_OR_RETURN(const Head now, current_head(view_.layout()));
     if (!now.branch.empty() || now.id != from) return false;
-    RETURN_IF_ERROR(system::write_all(lock.file(), to + "\n"));
+    RETURN_IF_ERROR(system::write_all(lock.file(), to + "\n", "HEAD.lock"));
     RETURN_IF_ERROR(system::replace_file(view_.path() + "/HEAD", from + "\n", 0600));
     ASSIGN_OR_RETURN([[maybe_unused]] const std::string answer,
                      view_.run(git_, {"update-ref", "--no-deref", "-m", std::string(kLogMessage), "HEAD", to, from}));

@@ -20,6 +20,7 @@
 #include "snapshot/segment_reader.h"
 #include "system/parallel.h"
 #include "system/tree.h"
+#include "workspace/link_rule.h"
 
 namespace cofferdam::snapshot {
 namespace {
@@ -69,7 +70,7 @@ class Selection {
       const std::string& path = saved.entry.path;
       if (!request.path.empty() && path != request.path && !is_below(path, request.path)) continue;
       const bool safe = !is_git_hook(path) &&
-                        (saved.entry.kind != EntryKind::kSymlink || link_is_confined(path, saved.entry.target));
+                        (saved.entry.kind != EntryKind::kSymlink || workspace::link_is_confined(path, saved.entry.target));
       if (safe || request.trust) {
         selection.entries_.push_back(&saved);
       } else {
@@ -343,21 +344,6 @@ class Restorer {
 };
 
 }  // namespace
-
-bool link_is_confined(std::string_view path, std::string_view target) {
-  if (target.empty() || target.starts_with('/')) return false;
-  std::ptrdiff_t depth = std::ranges::count(path, '/');
-  bool descended = false;
-  for (const std::string_view name : split(target, '/')) {
-    if (name.empty() || name == ".") continue;
-    if (name != "..") {
-      descended = true;
-    } else if (descended || --depth < 0) {
-      return false;
-    }
-  }
-  return true;
-}
 
 Result<RestoreReport> restore(const SnapshotStore& store, const store::SnapshotRecord& record,
                               const RestoreRequest& request) {

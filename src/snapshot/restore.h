@@ -37,8 +37,4 @@ struct RestoreReport {
 Result<RestoreReport> restore(const SnapshotStore& store, const store::SnapshotRecord& record,
                               const RestoreRequest& request);
 
-// Whether the target of a link at `path` stays inside the root: relative, never above it, and upwards only at its
-// beginning. After a name, ".." could start from wherever another link leads.
-bool link_is_confined(std::string_view path, std::string_view target);
-
 }  // namespace cofferdam::snapshot
