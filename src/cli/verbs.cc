@@ -66,8 +66,7 @@ constexpr std::array kVerbs = {
          .takes_command = true,
          .positional = {},
          .exit_codes = "the command's own, or\n"
-                       "2      what was written is wrong: the command line, or a policy that contradicts itself or "
-                       "cannot be read\n"
+                       "2      the command line is wrong, or a policy contradicts itself or cannot be read\n"
                        "124    the time limit ended the command\n"
                        "125    it could not be carried out here: a path is missing or unsafe, a limit has no means, …\n"
                        "126    the command is not executable\n"
@@ -92,10 +91,9 @@ constexpr std::array kVerbs = {
          .policy_options = true,
          .takes_command = true,
          .positional = {},
-         .exit_codes =
-             "0    the plan was printed, with what would keep it from working\n"
-             "2    what was written is wrong: the command line, or a policy that contradicts itself or cannot be read\n"
-             "125  no plan can be made here: a path is missing or unsafe, no bubblewrap, …",
+         .exit_codes = "0    the plan was printed, with what would keep it from working\n"
+                       "2    the command line is wrong, or a policy contradicts itself or cannot be read\n"
+                       "125  no plan can be made here: a path is missing or unsafe, no bubblewrap, …",
          .run = run_explain},
     Verb{.name = "doctor",
          .summary = "Say whether this machine can confine, and what to mend",
