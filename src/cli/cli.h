@@ -12,6 +12,7 @@
 #include "control/explain.h"
 #include "control/local_run.h"
 #include "control/snapshots.h"
+#include "control/workspace_run.h"
 
 namespace cofferdam::cli {
 
@@ -23,6 +24,8 @@ struct Services {
   Result<std::vector<std::string>> (*read_decisions)(const control::AuditQuery&);
   // Null in the program that starts quickly: what needs them is done by the engine, which takes this process over.
   control::Snapshots* snapshots = nullptr;
+  control::RunReport (*run_with_workspace)(control::LocalRunRequest, const control::WorkspaceOptions&,
+                                           control::Snapshots&, control::Messages&) = nullptr;
   Error (*become_engine)() = nullptr;
 };
 

@@ -34,7 +34,24 @@ constexpr OptionSpec kLast{"last", 0, "N", Completion::kNone, kGeneral, "Only th
 constexpr OptionSpec kList{"list", 0, "", Completion::kNone, kGeneral, "Print the names of the verbs, one a line.",
                            false};
 
-constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet};
+constexpr std::string_view kWorkspaceSection = "Saving and copying the workspace";
+constexpr OptionSpec kSave{
+    "save", 0, "", Completion::kNone, kWorkspaceSection,
+    "Save the workspace, encrypted, before the command begins and after it ended (cofferdam snapshot)."};
+constexpr OptionSpec kCopy{"copy", 0, "", Completion::kNone, kWorkspaceSection,
+                           "Let the command work on a private copy of the workspace and of every --restore path; its "
+                           "changes come home by a three-way merge."};
+constexpr OptionSpec kKeep{
+    "keep", 0, "", Completion::kNone, kWorkspaceSection, "With --copy: keep the copy after everything came home."};
+constexpr OptionSpec kPrefer{"prefer", 0, "both|sandbox|host", Completion::kWords, kWorkspaceSection,
+                             "With --copy, where both sides changed a file: keep both (default), the run's version, or "
+                             "this machine's."};
+constexpr OptionSpec kCompany{
+    "company", 0, "NAME", Completion::kNone, kWorkspaceSection,
+    "With --save: the company (tenant) that saves (default: $COFFERDAM_COMPANY, else \"default\")."};
+
+constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet,  kSave,
+                                    kCopy,   kKeep,          kPrefer,  kCompany};
 constexpr std::array kExplainOptions = {kPolicy, kAdapterConfig, kQuiet, kOutput};
 constexpr std::array kAuditOptions = {kDenied, kSince, kLast, kOutput};
 constexpr std::array kManOptions = {kList};
@@ -70,8 +87,7 @@ constexpr std::array kVerbs = {
          .takes_command = true,
          .positionals = {},
          .exit_codes = "the command's own, or\n"
-                       "2      what was written is wrong: the command line, or a policy that contradicts itself or "
-                       "cannot be read\n"
+                       "2      the command line is wrong, or a policy contradicts itself or cannot be read\n"
                        "124    the time limit ended the command\n"
                        "125    it could not be carried out here: a path is missing or unsafe, a limit has no means, …\n"
                        "126    the command is not executable\n"
@@ -96,10 +112,9 @@ constexpr std::array kVerbs = {
          .policy_options = true,
          .takes_command = true,
          .positionals = {},
-         .exit_codes =
-             "0    the plan was printed, with what would keep it from working\n"
-             "2    what was written is wrong: the command line, or a policy that contradicts itself or cannot be read\n"
-             "125  no plan can be made here: a path is missing or unsafe, no bubblewrap, …",
+         .exit_codes = "0    the plan was printed, with what would keep it from working\n"
+                       "2    the command line is wrong, or a policy contradicts itself or cannot be read\n"
+                       "125  no plan can be made here: a path is missing or unsafe, no bubblewrap, …",
          .run = run_explain},
     Verb{.name = "doctor",
          .summary = "Say whether this machine can confine, and what to mend",

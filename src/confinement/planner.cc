@@ -1,10 +1,7 @@
 #include "confinement/planner.h"
 
 #include <algorithm>
-#include <array>
 
-#include "base/ranges.h"
-#include "base/strings.h"
 #include "confinement/command_check.h"
 #include "confinement/command_exposure.h"
 #include "confinement/environment_plan.h"
@@ -27,8 +24,6 @@ namespace {
 using domain::Access;
 using domain::FilesystemScope;
 using domain::is_inside;
-using domain::NetworkScope;
-using domain::PathGrant;
 using domain::Policy;
 using Type = PathFact::Type;
 

@@ -10,7 +10,7 @@
 
 #include "base/strings.h"
 #include "control/workspace_copy.h"
-#include "crypto/seal.h"
+#include "git/hardened_git.h"
 #include "snapshot/pack_writer.h"
 #include "snapshot/ulid.h"
 #include "system/file.h"
@@ -26,6 +26,14 @@ Result<std::string> real_directory(const std::string& path) {
   char real[PATH_MAX];
   if (::realpath(path.c_str(), real) == nullptr) return Error::from_errno(errno, "find " + printable(path));
   return std::string(real);
+}
+
+RunReport set_up_failed(const Error& error, Messages& messages) {
+  messages.failure(error);
+  RunReport report;
+  report.outcome.start_error = Outcome::StartError::kSetup;
+  report.outcome.message = error.to_string();
+  return report;
 }
 
 std::string restore_hint(const std::string& id) {
@@ -125,16 +133,10 @@ class WorkspaceRun {
   }
 
   RunReport not_started(const Error& error) {
-    messages_.failure(error);
     workspace_.failure = error.to_string();
-    return {.run_id = {},
-            .outcome = {.kind = Outcome::Kind::kStartFailed,
-                        .start_error = Outcome::StartError::kSetup,
-                        .message = error.to_string()},
-            .limits = {},
-            .egress = {},
-            .unprotected = {},
-            .workspace = std::move(workspace_)};
+    RunReport report = set_up_failed(error, messages_);
+    report.workspace = std::move(workspace_);
+    return report;
   }
 
   Status save(const std::string& label, std::string& id) {
@@ -209,22 +211,20 @@ RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& op
                              git::GitProgram& git, Messages& messages) {
   const std::string outcome_file = request.outcome_file;
   if (!outcome_file.empty()) {
-    if (const Status ready = prepare_outcome(outcome_file); !ready) {
-      messages.failure(ready.error());
-      return {.run_id = {},
-              .outcome = {.kind = Outcome::Kind::kStartFailed,
-                          .start_error = Outcome::StartError::kSetup,
-                          .message = ready.error().to_string()},
-              .limits = {},
-              .egress = {},
-              .unprotected = {},
-              .workspace = {}};
-    }
+    if (const Status ready = prepare_outcome(outcome_file); !ready) return set_up_failed(ready.error(), messages);
   }
   const RunReport report = WorkspaceRun(std::move(request), options, snapshots, git, messages).run();
   if (outcome_file.empty()) return report;
   if (const Status written = write_outcome(outcome_file, report); !written) messages.failure(written.error());
   return report;
+}
+
+RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& options, Snapshots& snapshots,
+                             Messages& messages) {
+  const auto program = git::find_git();
+  if (!program) return set_up_failed(program.error(), messages);
+  git::HardenedGit git(*program);
+  return run_with_workspace(std::move(request), options, snapshots, git, messages);
 }
 
 }  // namespace cofferdam::control

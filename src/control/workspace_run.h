@@ -26,4 +26,8 @@ struct WorkspaceOptions {
 RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& options, Snapshots& snapshots,
                              git::GitProgram& git, Messages& messages);
 
+// The same with this machine's git.
+RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& options, Snapshots& snapshots,
+                             Messages& messages);
+
 }  // namespace cofferdam::control

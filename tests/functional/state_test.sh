@@ -68,24 +68,26 @@ test_a_umask_that_takes_everything() {
   out_has refused.example
 }
 
-# on_full_disk CODE FLAGS…: a run whose state lies on a file system without room.
-on_full_disk() {
-  COFFERDAM_STATE_DIR=$scratch/small/state expect 125 "$cofferdam" run "$@" -- touch started
+# with_full_disk CODE COMMAND…: with a file system without room at $scratch/small, in a mount namespace of its own: others
+# would see the mount in sandboxes that start meanwhile.
+with_full_disk() {
+  local code=$1
+  shift
+  expect "$code" unshare --mount sh -c '
+    mount -t tmpfs -o size=64k none "$0" && mkdir -p "$0/state/active" "$0/state/runs" || exit 99
+    head -c 1M /dev/zero >"$0/filler" 2>/dev/null
+    exec "$@"' "$scratch/small" "$@"
   err_has "No space left on device"
-  err_has "hint: Its file system is full"
-  [ ! -e started ] || fail "the command ran"
 }
 
 test_a_full_disk_names_the_file() {
   is_root || skip "mounting a small file system needs root"
   mkdir "$scratch/small"
-  mount -t tmpfs -o size=64k none "$scratch/small"
-  trap 'umount -l "$scratch/small"; clean_up' EXIT
-  mkdir -p "$scratch/small/state/active" "$scratch/small/state/runs"
-  head -c 1M /dev/zero >"$scratch/small/filler" 2>/dev/null || true
-  on_full_disk
+  with_full_disk 125 env COFFERDAM_STATE_DIR="$scratch/small/state" "$cofferdam" run -- touch started
   err_has "write $scratch/small/state/active/"
   err_has /undo:
-  COFFERDAM_STATE_DIR=$scratch/state expect 0 "$cofferdam" run --outcome "$scratch/small/outcome" -- true
+  err_has "hint: Its file system is full"
+  [ ! -e started ] || fail "the command ran"
+  with_full_disk 0 "$cofferdam" run --outcome "$scratch/small/outcome" -- true
   err_has "write $scratch/small/outcome: No space left on device"
 }
