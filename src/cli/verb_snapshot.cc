@@ -6,6 +6,7 @@
 #include "cli/snapshot_text.h"
 #include "cli/table.h"
 #include "cli/verb.h"
+#include "control/workspace_name.h"
 
 namespace cofferdam::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include "cli/json_text.h"
 #include "cli/snapshot_text.h"
 #include "cli/verb.h"
+#include "control/workspace_name.h"
 #include "domain/quantity.h"
 
 namespace cofferdam::cli {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "control/workspace_name.h"
 #include "crypto/sha256.h"
 #include "snapshot/master_key.h"
 #include "snapshot/pack_writer.h"
@@ -239,14 +240,6 @@ class StoredSnapshots : public Snapshots {
 
 std::unique_ptr<Snapshots> make_snapshots(std::map<std::string, std::string, std::less<>> environment) {
   return std::make_unique<StoredSnapshots>(std::move(environment));
-}
-
-Result<std::string> workspace_name(const std::string& directory) {
-  char real[PATH_MAX];
-  if (::realpath(directory.c_str(), real) == nullptr) {
-    return Error::from_errno(errno, "find " + printable(directory));
-  }
-  return "path:" + std::string(real);
 }
 
 }  // namespace cofferdam::control

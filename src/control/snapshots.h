@@ -81,7 +81,4 @@ class Snapshots {
 // The store that the environment names (COFFERDAM_STORE_URL and its kin), opened when it is first needed.
 std::unique_ptr<Snapshots> make_snapshots(std::map<std::string, std::string, std::less<>> environment);
 
-// How a directory is named as a workspace: "path:" and its real path.
-Result<std::string> workspace_name(const std::string& directory);
-
 }  // namespace cofferdam::control
