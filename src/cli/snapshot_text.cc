@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/hex.h"
 #include "base/strings.h"
-#include "crypto/encoding.h"
 #include "domain/moment.h"
 
 namespace cofferdam::cli {
@@ -44,7 +44,7 @@ std::string short_id(const std::string& id) {
 
 boost::json::value path_json(std::string_view path) {
   if (is_utf8_text(path)) return boost::json::string(path);
-  return boost::json::object{{"base64", crypto::to_base64(path)}};
+  return boost::json::object{{"hex", to_hex(path)}};
 }
 
 boost::json::object snapshot_json(const store::SnapshotRecord& record) {

@@ -20,7 +20,7 @@ std::string size_text(std::uint64_t bytes);
 std::string time_text(std::int64_t ms);
 // "snap-01kbh2…" shortened to what a person copies.
 std::string short_id(const std::string& id);
-// A path as JSON: text, or {"base64": …} when it is no UTF-8.
+// A path as JSON: text, or {"hex": …} when it is no UTF-8.
 boost::json::value path_json(std::string_view path);
 boost::json::object snapshot_json(const store::SnapshotRecord& record);
 boost::json::array omissions_json(const std::vector<workspace::Omission>& omissions);

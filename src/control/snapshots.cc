@@ -75,7 +75,7 @@ class StoredSnapshots : public Snapshots {
     (void)cache.store();  // a cache that cannot be written costs time at the next save, nothing else
     return SaveReport{.capture = std::move(report),
                       .key_origin = store->masters().origin,
-                      .key_is_new = store->masters().made_now};
+                      .key_is_new = std::exchange(key_is_new_, false)};
   }
 
   Result<std::vector<SnapshotRecord>> list(const std::string& company, const std::string& workspace) override {
@@ -209,6 +209,7 @@ class StoredSnapshots : public Snapshots {
     }
     ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> objects, store::open_directory_store(where.objects));
     ASSIGN_OR_RETURN(std::unique_ptr<store::Catalog> catalog, store::open_catalog(where.catalog));
+    key_is_new_ = key_is_new_ || masters.made_now;
     store_.emplace(std::move(objects), std::move(catalog), std::move(masters));
     opened_for_ = purpose;
     return &*store_;
@@ -234,6 +235,7 @@ class StoredSnapshots : public Snapshots {
   std::mutex mutex_;
   std::optional<SnapshotStore> store_;
   Purpose opened_for_ = Purpose::kList;
+  bool key_is_new_ = false;  // and nobody was told
 };
 
 }  // namespace

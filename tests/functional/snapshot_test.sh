@@ -1,0 +1,292 @@
+# Saving a directory and getting it back: the snapshot and key verbs.
+
+# sample DIR: one of everything that a tree can hold.
+sample() {
+  mkdir -p "$1/sub/deep" "$1/empty" "$1/node_modules/x" "$1/venv"
+  printf 'one\n' >"$1/file"
+  printf 'two\n' >"$1/sub/deep/file"
+  head -c 3000000 /dev/urandom >"$1/large"
+  : >"$1/nothing"
+  printf x >"$1/"$'new\nline'
+  printf x >"$1/-dash"
+  printf x >"$1/*"
+  printf x >"$1/._apple"
+  printf x >"$1/"$'\xff\xfe'
+  printf x >"$1/$(printf 'n%.0s' $(seq 255))"
+  chmod 0640 "$1/file"
+  chmod 0555 "$1/sub/deep"
+  ln -s sub/deep/file "$1/inside"
+  ln -s ../../etc/passwd "$1/outside"
+  ln "$1/file" "$1/hard"
+  touch "$1/node_modules/x/y" "$1/venv/pyvenv.cfg"
+  touch -d '2001-02-03 04:05:06.789' "$1/file"
+}
+# What of a tree a snapshot promises: kind, mode, size, time, target and content.
+tree_of() { (cd "$1" && find . -mindepth 1 -printf '%y %m %s %T@ %l %p\0' | sed -z 's/^d \([0-9]*\) [0-9]*/d \1/' | sort -z | tr '\0' '\n'; find "$1" -type f -print0 | sort -z | xargs -0 cat | sha256sum); }
+save() {
+  expect 0 "$cofferdam" snapshot save -q -o json "$@"
+  id=$(jq -r .id "$scratch/out")
+}
+
+test_everything_comes_back() {
+  sample tree
+  save tree
+  text_is omitted "$(jq -r '.omitted[] | .path + " " + .reason' "$scratch/out")" \
+    "$(printf 'node_modules dependencies\nvenv dependencies')"
+  rm -r tree/node_modules tree/venv
+  expect 0 "$cofferdam" snapshot restore -q "$id" back
+  err_has 'left out: outside (--trust brings it back)'
+  [ ! -L back/outside ] || fail "a link that leads outside came back"
+  rm tree/outside
+  text_is "the tree" "$(tree_of back)" "$(tree_of tree)"
+  expect 0 "$cofferdam" snapshot restore -q "$id" again --trust
+  text_is "the link" "$(readlink again/outside)" ../../etc/passwd
+  rm again/outside
+  text_is "the second restore" "$(tree_of again)" "$(tree_of back)"
+}
+
+test_one_path() {
+  sample tree
+  save tree
+  expect 0 "$cofferdam" snapshot restore -q latest one --path sub/deep/file
+  text_is content "$(cat one)" two
+  expect 0 "$cofferdam" snapshot restore -q "${id#snap-}" deep --path sub
+  text_is content "$(cat deep/deep/file)" two
+  expect 1 "$cofferdam" snapshot restore -q "$id" none --path absent
+  err_has 'the snapshot has no absent'
+  [ ! -e none ] || fail "a failed restore left something"
+}
+
+test_a_restore_replaces_nothing() {
+  sample tree
+  save tree
+  mkdir full && touch full/x
+  expect 1 "$cofferdam" snapshot restore "$id" full
+  err_has 'full is not empty'
+  touch plain
+  expect 1 "$cofferdam" snapshot restore "$id" plain
+  err_has 'exists and is no empty directory'
+  ln -s full link
+  expect 1 "$cofferdam" snapshot restore "$id" link
+  mkdir free
+  expect 0 "$cofferdam" snapshot restore -q "$id" free
+  text_is leftovers "$(find . -maxdepth 1 -name '.cofferdam-restore-*')" ""
+}
+
+test_only_what_is_new_is_stored() {
+  sample tree
+  save tree
+  sleep 1.1
+  save tree # the stat cache holds what has settled
+  save tree
+  text_is "files read" "$(jq .readFiles "$scratch/out")" 0
+  text_is "new content" "$(jq .newBytes "$scratch/out")" 0
+  printf changed >tree/sub/deep/file2 2>/dev/null || printf changed >tree/file2
+  save tree
+  text_is "new content" "$(jq .newBytes "$scratch/out")" 7
+  # The same content elsewhere is known too.
+  cp -r tree/large copy
+  save copy/../copy 2>/dev/null || save .
+  :
+}
+
+test_a_file_changed_within_a_clock_tick_is_read_again() {
+  mkdir tree
+  for i in 1 2 3 4 5 6 7 8; do
+    printf '%s' "$i" >tree/file
+    save tree
+    expect 0 "$cofferdam" snapshot restore -q "$id" "back$i"
+    text_is content "$(cat "back$i/file")" "$i"
+  done
+}
+
+test_repository_comes_back_whole() {
+  cd "$ws"
+  git config user.name n && git config user.email e@x
+  echo a >tracked && git add tracked && git commit -qm one
+  echo staged >staged && git add staged
+  echo changed >>tracked
+  echo untracked >untracked
+  mkdir -p node_modules/tracked && echo t >node_modules/tracked/f && git add -f node_modules && git commit -qm two -- node_modules
+  printf '#!/bin/sh\n' >.git/hooks/post-checkout
+  git status --porcelain >"$scratch/before"
+  save .
+  cd "$scratch"
+  expect 0 "$cofferdam" snapshot restore -q "$id" back
+  err_has 'left out: .git/hooks/post-checkout'
+  git -C back fsck --connectivity-only
+  text_is status "$(git -C back status --porcelain)" "$(cat "$scratch/before")"
+  text_is head "$(git -C back rev-parse HEAD)" "$(git -C "$ws" rev-parse HEAD)"
+  [ -f back/node_modules/tracked/f ] || fail "tracked dependencies were left out"
+}
+
+test_verify_finds_one_flipped_bit() {
+  sample tree
+  save tree
+  first=$id
+  mkdir other && echo other >other/file
+  save other
+  expect 0 "$cofferdam" snapshot verify -q
+  out_has 'everything is whole'
+  local object at
+  for object in $(find "$COFFERDAM_STATE_DIR/store/objects/default" -type f); do
+    for at in 3 40 -30 -2; do
+      [ "$at" -gt 0 ] || at=$(($(stat -c %s "$object") + at))
+      cp "$object" "$scratch/kept"
+      chmod u+w "$object"
+      python3 - "$object" "$at" <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(int(sys.argv[2])); byte = f.read(1)[0]
+    f.seek(int(sys.argv[2])); f.write(bytes([byte ^ 1]))
+PY
+      expect 1 "$cofferdam" snapshot verify -q
+      out_has "$(basename "$object")"
+      cp "$scratch/kept" "$object"
+    done
+  done
+  expect 0 "$cofferdam" snapshot verify -q
+  rm "$COFFERDAM_STATE_DIR/store/objects/default/manifests/$first"
+  expect 1 "$cofferdam" snapshot verify -q
+  out_has "not whole: $first"
+  expect 0 "$cofferdam" snapshot restore -q "$id" back
+}
+
+test_list_show_ls_diff() {
+  sample tree
+  save tree -l 'a remark'
+  first=$id
+  echo more >tree/added && rm tree/nothing && chmod 600 tree/file && echo x >>tree/large
+  save tree
+  expect 0 "$cofferdam" snapshot list
+  out_has 'a remark'
+  expect 0 "$cofferdam" snapshot list -w tree -o json
+  text_is count "$(jq length "$scratch/out")" 2
+  expect 0 "$cofferdam" snapshot show "$first"
+  out_has 'node_modules  (dependencies)'
+  expect 0 "$cofferdam" snapshot ls "$first" sub
+  out_has 'sub/deep/file'
+  out_lacks 'large'
+  expect 0 "$cofferdam" snapshot diff "$first" latest
+  text_is difference "$(cat "$scratch/out")" "$(printf '+ added\nm file\nm hard\n~ large\n- nothing')"
+  expect 1 "$cofferdam" snapshot show snap-zz
+  err_has 'there is no snapshot snap-zz'
+}
+
+test_delete_and_prune() {
+  mkdir tree
+  for i in 1 2 3 4; do
+    head -c 100000 /dev/urandom >tree/file
+    save tree
+  done
+  expect 2 "$cofferdam" snapshot prune
+  err_has 'nothing says what to keep'
+  expect 0 "$cofferdam" snapshot prune --keep-last 2 -n
+  text_is "would go" "$(grep -c 'would delete' "$scratch/out")" 2
+  expect 0 "$cofferdam" snapshot prune --keep-last 2
+  expect 0 "$cofferdam" snapshot list -o json
+  text_is left "$(jq length "$scratch/out")" 2
+  expect 0 "$cofferdam" snapshot verify -q
+  expect 0 "$cofferdam" snapshot restore -q latest back
+  cmp back/file tree/file || fail "the kept snapshot lost its content"
+  expect 0 "$cofferdam" snapshot delete "$id"
+  expect 1 "$cofferdam" snapshot show "$id"
+  text_is packs "$(find "$COFFERDAM_STATE_DIR/store/objects/default/packs" -type f | wc -l)" 1
+}
+
+test_keys() {
+  mkdir tree && echo content >tree/file
+  expect 1 "$cofferdam" key list
+  err_has 'there is no master key'
+  expect 0 "$cofferdam" snapshot save -q tree
+  err_has 'a new key was made'
+  expect 0 "$cofferdam" snapshot save -q tree
+  err_lacks 'a new key'
+  text_is "mode of the key file" "$(stat -c %a "$COFFERDAM_STATE_DIR/keys/master.key")" 600
+  expect 0 "$cofferdam" key export
+  cp "$scratch/out" backup
+  expect 0 "$cofferdam" key rotate
+  expect 0 "$cofferdam" key rotate --master
+  expect 0 "$cofferdam" snapshot save -q tree
+  expect 0 "$cofferdam" key list -o json
+  text_is "company keys" "$(jq '.companyKeys | length' "$scratch/out")" 2
+  text_is "master keys" "$(jq '.masterKeys | length' "$scratch/out")" 2
+  expect 0 "$cofferdam" snapshot verify -q
+  # Without the new key nothing opens; the message names which one is missing.
+  cp "$COFFERDAM_STATE_DIR/keys/master.key" newest
+  chmod 600 backup && cp backup "$COFFERDAM_STATE_DIR/keys/master.key"
+  expect 1 "$cofferdam" snapshot restore -q latest back
+  err_has 'the store is sealed under master key'
+  expect 0 "$cofferdam" key import newest
+  expect 0 "$cofferdam" snapshot restore -q latest back
+  text_is content "$(cat back/file)" content
+  chmod 644 "$COFFERDAM_STATE_DIR/keys/master.key"
+  expect 1 "$cofferdam" snapshot save -q tree
+  err_has 'can be read by others'
+}
+
+test_key_from_the_environment() {
+  mkdir tree && echo content >tree/file
+  export COFFERDAM_MASTER_KEY=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+  expect 0 "$cofferdam" snapshot save -q tree
+  [ ! -e "$COFFERDAM_STATE_DIR/keys/master.key" ] || fail "a key file was made all the same"
+  expect 0 "$cofferdam" snapshot restore -q latest back
+  COFFERDAM_MASTER_KEY=short expect 2 "$cofferdam" snapshot restore -q latest back2
+  err_has 'a master key is 32 bytes'
+  err_lacks short
+}
+
+test_companies_share_nothing() {
+  mkdir tree && head -c 100000 /dev/urandom >tree/file
+  expect 0 "$cofferdam" snapshot save -q -o json --company acme tree
+  expect 0 "$cofferdam" snapshot save -q -o json --company other tree
+  [ "$(jq .newBytes "$scratch/out")" = 100000 ] || fail "content was shared between companies"
+  expect 0 "$cofferdam" snapshot list -o json --company acme
+  text_is count "$(jq length "$scratch/out")" 1
+  expect 2 "$cofferdam" snapshot save -q --company ../x tree
+  err_has 'is no name of a company'
+}
+
+test_special_files_and_modes() {
+  mkdir tree && mkfifo tree/fifo && touch tree/setuid && chmod 4755 tree/setuid
+  python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("tree/socket")'
+  save tree
+  err_has "its set-id or sticky bit is not saved"
+  text_is omitted "$(jq -r '.omitted[] | .path + " " + .reason' "$scratch/out")" "$(printf 'fifo fifo\nsocket socket')"
+  expect 0 "$cofferdam" snapshot restore -q "$id" back
+  text_is mode "$(stat -c %a back/setuid)" 755
+}
+
+test_unreadable_file_is_named() {
+  ! is_root || skip "root reads everything"
+  mkdir tree && echo x >tree/secret && chmod 0 tree/secret
+  expect 1 "$cofferdam" snapshot save -q tree
+  err_has 'secret'
+  expect 0 "$cofferdam" snapshot save -q --exclude secret tree
+}
+
+# A save that is killed at any time leaves nothing visible, and the next one works.
+test_killed_saves() {
+  mkdir tree && head -c 30000000 /dev/urandom >tree/file && for i in $(seq 300); do head -c 5000 /dev/urandom >"tree/$i"; done
+  save tree
+  first=$id
+  for delay in 0.01 0.03 0.05 0.08 0.1 0.13 0.16 0.2; do
+    head -c 30000000 /dev/urandom >tree/file
+    timeout -s KILL "$delay" "$cofferdam" snapshot save -q tree >/dev/null 2>&1 || true
+    expect 0 "$cofferdam" snapshot list -o json
+    expect 0 "$cofferdam" snapshot verify -q
+  done
+  save tree
+  expect 0 "$cofferdam" snapshot restore -q "$id" back
+  cmp tree/file back/file || fail "the content differs"
+  expect 0 "$cofferdam" snapshot restore -q "$first" before
+}
+
+test_two_saves_at_once() {
+  sample tree
+  for i in 1 2 3 4; do "$cofferdam" snapshot save -q tree >"$scratch/save$i" 2>&1 & done
+  wait
+  expect 0 "$cofferdam" snapshot list -o json
+  text_is count "$(jq length "$scratch/out")" 4
+  expect 0 "$cofferdam" snapshot verify -q
+}
