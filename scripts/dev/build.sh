@@ -45,7 +45,7 @@ install_into() {
     "$release/cofferdam" man "$verb" >"$staging/cofferdam-$verb.1" || die "install: no man page of '$verb'"
   done
   "${elevate[@]}" install -Dm755 "$release/cofferdam" "$prefix/bin/cofferdam"
-  for shell in cofferdam-init cofferdam-egress; do
+  for shell in cofferdam-init cofferdam-egress cofferdam-engine; do
     "${elevate[@]}" install -Dm755 "$release/$shell" "$prefix/libexec/cofferdam/$shell"
   done
   "${elevate[@]}" install -Dm644 "$staging/cofferdam.bash" "$prefix/share/bash-completion/completions/cofferdam"

@@ -40,4 +40,4 @@ build_preset() {
   }
 }
 
-programs=(cofferdam cofferdam-init cofferdam-egress)
+programs=(cofferdam cofferdam-init cofferdam-egress cofferdam-engine)

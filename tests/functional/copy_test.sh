@@ -65,7 +65,7 @@ test_commits_branches_and_index_come_home() {
   git config user.name n && git config user.email e@x
   echo a >tracked && git add . && git commit -qm base
   echo staged >host-staged && git add host-staged
-  copied 0 sh -c 'git config --get user.name; echo work >>tracked; git commit -qam agent; git branch feature; echo s >sandbox-staged; git add sandbox-staged; echo u >untracked'
+  copied 0 sh -c 'git config --get user.name; echo work >>tracked; git commit -qm agent tracked; git branch feature; echo s >sandbox-staged; git add sandbox-staged; echo u >untracked'
   text_is commit "$(git log -1 --format=%s)" agent
   git rev-parse --verify -q feature >/dev/null || fail "the branch did not come home"
   text_is history "$(outcome .workspace.history)" fast-forward
