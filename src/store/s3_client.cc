@@ -96,15 +96,11 @@ Result<HttpAnswer> S3Client::call_once(const S3Call& call) {
   return http_.send(signed_request(location_, credentials_, call));
 }
 
-Result<S3Answer> S3Client::call(const S3Call& call) {
-  bool repeated = false;
+Result<HttpAnswer> S3Client::call(const S3Call& call) {
   for (int attempt = 1;; ++attempt) {
     auto answer = call_once(call);
-    const bool lost = !answer && answer.error().code() == ErrorCode::kUnavailable;
-    if (!answer && (!lost || attempt >= retry_.attempts)) return answer.error();
-    if (answer && (!may_change(*answer) || attempt >= retry_.attempts)) return S3Answer{std::move(*answer), repeated};
-    // A storage that broke off (500) may have done it all the same.
-    repeated = true;
+    const bool may_help = answer ? may_change(*answer) : answer.error().code() == ErrorCode::kUnavailable;
+    if (!may_help || attempt >= retry_.attempts) return answer;
     pause_before(attempt, retry_);
   }
 }

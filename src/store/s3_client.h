@@ -23,20 +23,15 @@ struct S3Call {
   std::uint64_t longest_answer = 64 * 1024;  // bytes
 };
 
-struct S3Answer {
-  HttpAnswer http;
-  // An earlier try got no answer: it may have been carried out.
-  bool repeated = false;
-};
-
 // Thread-safe.
 class S3Client {
  public:
   S3Client(S3Location location, S3Credentials credentials, RetryPolicy retry)
       : location_(std::move(location)), credentials_(std::move(credentials)), retry_(retry) {}
 
-  // An answer that sending again would not change, whatever its status; or the error of the last try.
-  Result<S3Answer> call(const S3Call& call);
+  // An answer that sending again would not change, whatever its status; or the error of the last try. A refusal may be
+  // that of a repetition: an earlier try may have been carried out and its answer lost.
+  Result<HttpAnswer> call(const S3Call& call);
   // One try only.
   Result<HttpAnswer> call_once(const S3Call& call);
 

@@ -44,9 +44,9 @@ Error at_object(const Bucket& bucket, const std::string& key, Error error) {
 Result<std::optional<HttpAnswer>> head(Bucket& bucket, const std::string& key) {
   auto answer = bucket.client.call({.method = "HEAD", .key = bucket.key(key)});
   if (!answer) return at_object(bucket, key, std::move(answer.error()));
-  if (answer->http.status == 404) return std::optional<HttpAnswer>();
-  if (answer->http.status != 200) return error_of_answer(answer->http, bucket.name(key));
-  return std::optional(std::move(answer->http));
+  if (answer->status == 404) return std::optional<HttpAnswer>();
+  if (answer->status != 200) return error_of_answer(*answer, bucket.name(key));
+  return std::optional(std::move(*answer));
 }
 
 Result<std::uint64_t> size_of(Bucket& bucket, const std::string& key) {
@@ -115,7 +115,8 @@ class S3Writer final : public ObjectWriter {
   }
 
   // Whether the object is the one that this writer sent: an earlier try of its last request may have succeeded
-  // unheard. A storage that keeps no metadata is asked for the size: names are made for one writer.
+  // unheard (curl, too, sends again on a connection that it finds closed). A storage that keeps no metadata is asked
+  // for the size: names are made for one writer, and a moment ago there was none.
   Result<bool> is_ours() {
     ASSIGN_OR_RETURN(const std::optional<HttpAnswer> found, head(*bucket_, key_));
     if (!found) return false;
@@ -124,35 +125,34 @@ class S3Writer final : public ObjectWriter {
   }
 
   // Sends what makes the object visible, on the condition that there is none.
-  Result<S3Answer> send_visible(S3Call call) {
+  Result<HttpAnswer> send_visible(S3Call call) {
     const bool conditional = bucket_->conditional;
     if (conditional) call.headers.emplace_back("If-None-Match", "*");
     auto answer = bucket_->client.call(call);
     if (!answer) return at_object(*bucket_, key_, std::move(answer.error()));
-    if (!conditional || answer->http.status != 501) return answer;
+    if (!conditional || answer->status != 501) return answer;
     bucket_->conditional = false;
     call.headers.pop_back();
     return bucket_->client.call(call);
   }
 
   // `done`: the storage said so. Otherwise its refusal may be of a repetition of what it had done before.
-  Status judge(const S3Answer& answer, bool done) {
+  Status judge(const HttpAnswer& answer, bool done) {
     if (done) return {};
-    const int status = answer.http.status;
-    const bool may_be_done = answer.repeated && (status == 412 || status == 404 || status == 409 || status >= 500);
-    if (may_be_done) {
+    const int status = answer.status;
+    if (status == 404 || status == 409 || status == 412 || status >= 500) {
       ASSIGN_OR_RETURN(const bool ours, is_ours());
       if (ours) return {};
     }
     if (status == 412) return exists();
-    return error_of_answer(answer.http, bucket_->name(key_));
+    return error_of_answer(answer, bucket_->name(key_));
   }
 
   Status put_whole() {
     ASSIGN_OR_RETURN(
-        const S3Answer answer,
+        const HttpAnswer answer,
         send_visible({.method = "PUT", .key = bucket_->key(key_), .headers = content_headers(), .body = part_}));
-    return judge(answer, answer.http.status == 200);
+    return judge(answer, answer.status == 200);
   }
 
   std::vector<NameValue> content_headers() const {
@@ -163,8 +163,8 @@ class S3Writer final : public ObjectWriter {
     auto answer = bucket_->client.call(
         {.method = "POST", .key = bucket_->key(key_), .query = {{"uploads", ""}}, .headers = content_headers()});
     if (!answer) return at_object(*bucket_, key_, std::move(answer.error()));
-    if (answer->http.status != 200) return error_of_answer(answer->http, bucket_->name(key_));
-    ASSIGN_OR_RETURN(upload_, in_context(parse_upload_id(answer->http.body), bucket_->name(key_)));
+    if (answer->status != 200) return error_of_answer(*answer, bucket_->name(key_));
+    ASSIGN_OR_RETURN(upload_, in_context(parse_upload_id(answer->body), bucket_->name(key_)));
     return {};
   }
 
@@ -181,8 +181,8 @@ class S3Writer final : public ObjectWriter {
                               .headers = {{"Content-Type", "application/octet-stream"}},
                               .body = part_});
     if (!answer) return at_object(*bucket_, key_, std::move(answer.error()));
-    const std::string tag = answer->http.header("etag");
-    if (answer->http.status != 200 || tag.empty()) return error_of_answer(answer->http, bucket_->name(key_));
+    const std::string tag = answer->header("etag");
+    if (answer->status != 200 || tag.empty()) return error_of_answer(*answer, bucket_->name(key_));
     tags_.push_back(tag);
     part_.clear();
     return {};
@@ -213,13 +213,13 @@ class S3Writer final : public ObjectWriter {
   Status complete_upload() {
     RETURN_IF_ERROR(send_part());
     const std::string parts = part_list();
-    ASSIGN_OR_RETURN(const S3Answer answer, send_visible({.method = "POST",
-                                                          .key = bucket_->key(key_),
-                                                          .query = {{"uploadId", *upload_}},
-                                                          .headers = {{"Content-Type", "application/xml"}},
-                                                          .body = parts}));
+    ASSIGN_OR_RETURN(const HttpAnswer answer, send_visible({.method = "POST",
+                                                            .key = bucket_->key(key_),
+                                                            .query = {{"uploadId", *upload_}},
+                                                            .headers = {{"Content-Type", "application/xml"}},
+                                                            .body = parts}));
     // The storage may begin its answer with 200 and find out later: then the body is an error.
-    const bool done = answer.http.status == 200 && parse_error_code(answer.http.body).empty();
+    const bool done = answer.status == 200 && parse_error_code(answer.body).empty();
     RETURN_IF_ERROR(judge(answer, done));
     upload_.reset();
     return {};
@@ -256,8 +256,8 @@ Result<S3ListPage> list_page(Bucket& bucket, std::vector<NameValue> query) {
   auto answer = bucket.client.call({.method = "GET", .key = "", .query = query, .longest_answer = kLongestListAnswer});
   const std::string what = "listing s3://" + bucket.client.location().bucket;
   if (!answer) return std::move(answer.error()).with_context(what);
-  if (answer->http.status != 200) return error_of_answer(answer->http, what);
-  return in_context(parse_list_page(answer->http.body), what);
+  if (answer->status != 200) return error_of_answer(*answer, what);
+  return in_context(parse_list_page(answer->body), what);
 }
 
 class S3Store final : public ObjectStore {
@@ -279,7 +279,7 @@ class S3Store final : public ObjectStore {
                                         .headers = {{"Range", range}},
                                         .longest_answer = std::max(length, kLongestErrorAnswer)});
     if (!answer) return at_object(*bucket_, key, std::move(answer.error()));
-    return checked_range(std::move(answer->http), key, offset, length);
+    return checked_range(std::move(*answer), key, offset, length);
   }
 
   Result<std::uint64_t> size(const std::string& key) override { return size_of(*bucket_, key); }
@@ -288,7 +288,7 @@ class S3Store final : public ObjectStore {
     RETURN_IF_ERROR(check_object_key(key));
     auto answer = bucket_->client.call({.method = "DELETE", .key = bucket_->key(key)});
     if (!answer) return at_object(*bucket_, key, std::move(answer.error()));
-    const HttpAnswer& http = answer->http;
+    const HttpAnswer& http = *answer;
     const bool bucket_is_there = parse_error_code(http.body) != "NoSuchBucket";
     if (http.status == 204 || http.status == 200 || (http.status == 404 && bucket_is_there)) return {};
     return error_of_answer(http, bucket_->name(key));

@@ -56,9 +56,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def handle_any(self):
         url = urllib.parse.urlsplit(self.path)
+        path = urllib.parse.unquote(url.path)
         query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        LOG.write(f"{self.command} {url.path} {url.query}\n")
+        LOG.write(f"{self.command} {path} {url.query}\n")
         kind = self.fault()
         if kind == "slowdown":  # busy; nothing done
             return self.answer(503, error("SlowDown"), [("Retry-After", "1")])
@@ -73,10 +74,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if kind == "drop-after":  # done, but nobody hears of it
             self.answer = lambda *_, **__: None
             with LOCK:
-                self.carry_out(url.path, query, body, None)
+                self.carry_out(path, query, body, None)
             return self.hang_up()
         with LOCK:
-            self.carry_out(url.path, query, body, kind)
+            self.carry_out(path, query, body, kind)
 
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = handle_any
 
