@@ -8,6 +8,7 @@ find_package(OpenSSL 3 REQUIRED)
 # Shared: only the programs that keep snapshots have them.
 find_package(SQLite3 3.37 REQUIRED)
 find_package(CURL 7.88 REQUIRED)
+find_package(EXPAT REQUIRED)
 find_package(PostgreSQL REQUIRED)
 
 function(cofferdam_static_library target)

@@ -38,6 +38,7 @@ OWNED = {
     "zstd.h": {"workspace", "snapshot"},
     "sqlite3.h": {"store"},
     "libpq-fe.h": {"store"},
+    "expat.h": {"store"},
     "curl/": {"store", "net"},
 }
 

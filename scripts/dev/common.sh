@@ -3,6 +3,7 @@
 
 # Caches and downloads live outside the tree, so that a fresh clone profits from an older one.
 cache_root=${COFFERDAM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cofferdam}
+export COFFERDAM_CACHE=$cache_root
 # A build lies in its tree, so that every path in a compiler command is relative and clones share the compiler cache.
 export COFFERDAM_BUILD_ROOT=${COFFERDAM_BUILD_ROOT:-$root/build}
 export CCACHE_DIR=${CCACHE_DIR:-$cache_root/ccache}

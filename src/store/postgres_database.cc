@@ -49,8 +49,13 @@ bool is_conflict(std::string_view state) {
   return state == "40001" || state == "40P01" || state == "23505";
 }
 
+// The server says that it ends the session; or libpq itself failed, which has no state.
+bool is_lost(std::string_view state) {
+  return state.empty() || state.starts_with("08") || state.starts_with("57P");
+}
+
 ErrorCode code_of(std::string_view state) {
-  if (state.starts_with("08") || state.starts_with("57P")) return ErrorCode::kUnavailable;
+  if (is_lost(state)) return ErrorCode::kUnavailable;
   if (state == "53300" || state == "55P03" || state == "57014" || is_conflict(state)) return ErrorCode::kUnavailable;
   if (state.starts_with("53") || state.starts_with("54")) return ErrorCode::kResourceExhausted;
   if (state == "42501" || state.starts_with("28") || state == "25006") return ErrorCode::kPermissionDenied;
@@ -165,12 +170,12 @@ class PostgresTransaction final : public Transaction {
 
  private:
   Error failure(const PGresult* answer) {
-    if (PQstatus(connection_) == CONNECTION_BAD) {
+    const char* const field = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
+    const std::string_view state = field == nullptr ? "" : field;
+    if (PQstatus(connection_) == CONNECTION_BAD || is_lost(state)) {
       outcome_ = Outcome::kLost;
       return make_error(ErrorCode::kUnavailable, PQerrorMessage(connection_));
     }
-    const char* const field = PQresultErrorField(answer, PG_DIAG_SQLSTATE);
-    const std::string_view state = field == nullptr ? "" : field;
     outcome_ = is_conflict(state) ? Outcome::kConflict : Outcome::kFailed;
     return make_error(code_of(state), PQresultErrorMessage(answer));
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "s3_peers.h"
 #include "system/tree.h"
 
 namespace cofferdam::store {
@@ -22,17 +23,38 @@ class DirectoryPlace final : public ObjectPlace {
   Result<system::TemporaryDirectory> directory_;
 };
 
+class S3Place final : public ObjectPlace {
+ public:
+  explicit S3Place(std::unique_ptr<S3Peer> peer) : peer_(std::move(peer)) {}
+  std::unique_ptr<ObjectStore> open() override { return peer_ == nullptr ? nullptr : peer_->open(); }
+
+ private:
+  std::unique_ptr<S3Peer> peer_;
+};
+
 }  // namespace
 
 std::vector<PlaceKind> place_kinds() {
-  return {PlaceKind::kDirectory};
+  return {PlaceKind::kDirectory, PlaceKind::kRclone, PlaceKind::kMoto, PlaceKind::kTrouble};
 }
 
 const char* name_of(PlaceKind kind) {
   switch (kind) {
     case PlaceKind::kDirectory:
       return "Directory";
+    case PlaceKind::kRclone:
+      return "Rclone";
+    case PlaceKind::kMoto:
+      return "Moto";
+    case PlaceKind::kTrouble:
+      return "OwnPeer";
   }
+  return "";
+}
+
+std::string missing(PlaceKind kind) {
+  if (kind == PlaceKind::kRclone) return S3Peer::missing("rclone");
+  if (kind == PlaceKind::kMoto) return S3Peer::missing("moto");
   return "";
 }
 
@@ -40,6 +62,12 @@ std::unique_ptr<ObjectPlace> ObjectPlace::make(PlaceKind kind) {
   switch (kind) {
     case PlaceKind::kDirectory:
       return std::make_unique<DirectoryPlace>();
+    case PlaceKind::kRclone:
+      return std::make_unique<S3Place>(S3Peer::start_rclone());
+    case PlaceKind::kMoto:
+      return std::make_unique<S3Place>(S3Peer::start_moto());
+    case PlaceKind::kTrouble:
+      return std::make_unique<S3Place>(S3Peer::start_trouble({}));
   }
   return nullptr;
 }

@@ -10,18 +10,19 @@
 
 namespace cofferdam::store {
 
-enum class PlaceKind { kDirectory };
+enum class PlaceKind { kDirectory, kRclone, kMoto, kTrouble };
 
 std::vector<PlaceKind> place_kinds();
 const char* name_of(PlaceKind kind);
+
+// Why this machine has no such place; empty when it has.
+std::string missing(PlaceKind kind);
 
 // One empty place, gone with its owner.
 class ObjectPlace {
  public:
   static std::unique_ptr<ObjectPlace> make(PlaceKind kind);
   virtual ~ObjectPlace() = default;
-  // Why this machine has no such place; empty when it has.
-  virtual std::string missing() const { return ""; }
   // Null, and the test has failed, when it cannot be opened.
   virtual std::unique_ptr<ObjectStore> open() = 0;
 };
