@@ -126,10 +126,6 @@ class Packer {
         findings_.problems.push_back(cannot_open(path_of(name), error_number));
         return {};
       }
-      if (content_.size() > kSmallFile) {
-        leave_to_the_writer(name);
-        return {};
-      }
       if (is_unchanged(*file)) return add_file(name, *file);
       if (attempt < kAttempts) continue;
       findings_.problems.push_back({.path = path_of(name), .kind = ProblemKind::kChanged});
@@ -142,16 +138,15 @@ class Packer {
     pieces_.push_back(std::exchange(piece_, {}));
   }
 
-  // At most one byte more than a small file has. An errno value, 0 for success.
+  // As much as the file had when it was opened. An errno value, 0 for success.
   int read_content(const OpenFile& file) {
     std::size_t have = 0;
-    content_.resize(static_cast<std::size_t>(file.status.st_size) + 1);
+    content_.resize(static_cast<std::size_t>(file.status.st_size));
     while (have < content_.size()) {
       const ssize_t count = read_some(file.fd.get(), content_.data() + have, content_.size() - have);
       if (count < 0) return errno;
       if (count == 0) break;
       have += static_cast<std::size_t>(count);
-      if (have == content_.size() && have <= kSmallFile) content_.resize(std::min(2 * have, kSmallFile + 1));
     }
     content_.resize(have);
     return 0;

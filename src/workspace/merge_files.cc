@@ -31,6 +31,12 @@ int rename_at2(const Place& from, const Place& to, unsigned flags) {
       ::syscall(SYS_renameat2, from.directory, from.name.c_str(), to.directory, to.name.c_str(), flags));
 }
 
+Error rename_error(int error_number, const std::string& what) {
+  if (error_number != EINVAL && error_number != ENOSYS) return Error::from_errno(error_number, what);
+  return Error(ErrorCode::kUnsupported, what + ": this file system cannot rename without replacing, or swap two names")
+      .with_hint("Keep the workspace on a local file system (ext4, xfs, btrfs, tmpfs).");
+}
+
 Result<std::size_t> read_block(int file, std::vector<char>& block) {
   while (true) {
     const ssize_t count = ::read(file, block.data(), block.size());
@@ -121,12 +127,12 @@ Result<std::optional<struct stat>> look_at(const Place& place) {
 Result<bool> rename_to_free(const Place& from, const Place& to) {
   if (rename_at2(from, to, RENAME_NOREPLACE) == 0) return true;
   if (errno == EEXIST) return false;
-  return Error::from_errno(errno, "rename to " + printable(to.name));
+  return rename_error(errno, "rename to " + printable(to.name));
 }
 
 Status exchange(const Place& left, const Place& right) {
   if (rename_at2(left, right, RENAME_EXCHANGE) == 0) return {};
-  return Error::from_errno(errno, "put a new version in the place of " + printable(right.name));
+  return rename_error(errno, "put a new version in the place of " + printable(right.name));
 }
 
 Result<std::optional<Entry>> read_entry(const Place& place, const std::string& path) {
@@ -166,6 +172,13 @@ Status prepare(int source, const Entry& entry, const Place& to, bool durable) {
       return prepare_file(source, entry, to, durable);
   }
   return {};
+}
+
+Status give_to_owner_of(const struct stat& like, const Place& place) {
+  if (::geteuid() != 0 || like.st_uid == 0) return {};
+  constexpr int kNoFollow = AT_SYMLINK_NOFOLLOW;
+  if (::fchownat(place.directory, place.name.c_str(), like.st_uid, like.st_gid, kNoFollow) == 0) return {};
+  return Error::from_errno(errno, "set the owner of " + printable(place.name));
 }
 
 // fchmod refuses a descriptor that was opened without permission to read; its name below /proc does not.

@@ -337,6 +337,19 @@ TEST(ArchiveTest, TimesAreKeptToTheSecond) {
   EXPECT_EQ(status.st_mtim.tv_sec, 1'000'000'000);
 }
 
+TEST(ArchiveTest, AFullDiskFailsTheUnpackingAndSaysSo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
+  const auto mount = scratch();
+  if (::mount("tmpfs", mount.path().c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "mounting is not allowed";
+  const std::string archive = TarBuilder().file("big", std::string(1 << 20, 'x')).end();
+  auto target = system::open_directory(mount.path());
+  const auto failed = extract_archive(source_of(archive), target->get(), {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), ErrorCode::kResourceExhausted) << failed.error().to_string();
+  target->reset();
+  ::umount(mount.path().c_str());
+}
+
 TEST(ArchiveTest, UnpackingNeedsAnEmptyDirectory) {
   const auto target = scratch();
   write_tree(target.path(), {{"a", file("x")}});

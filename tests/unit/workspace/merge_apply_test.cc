@@ -415,6 +415,23 @@ TEST(MergeApplyTest, ARestrictiveUmaskChangesNoMode) {
   EXPECT_EQ(to_text(scene.now()), to_text(theirs));
 }
 
+TEST(MergeApplyTest, RootLeavesTheWorkspaceToItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const Tree base = {{"a", file("1")}};
+  Scene scene({{"a", file("2")}, {"d", folder()}, {"d/l", symlink_to("x")}}, base);
+  ASSERT_EQ(::chown(scene.host().c_str(), 12345, 12346), 0);
+  ASSERT_EQ(::chown((scene.host() + "/a").c_str(), 23456, 23457), 0);
+  ASSERT_TRUE(scene.apply(scene.plan(base)));
+  const auto owner = [&](const std::string& path) {
+    struct stat status{};
+    EXPECT_EQ(::lstat((scene.host() + path).c_str(), &status), 0);
+    return status.st_uid;
+  };
+  EXPECT_EQ(owner("/a"), 23456U);
+  EXPECT_EQ(owner("/d"), 12345U);
+  EXPECT_EQ(owner("/d/l"), 12345U);
+}
+
 TEST(MergeApplyTest, HolesStayHoles) {
   Scene scene({}, {});
   const std::string big = std::string(1 << 20, '\0') + "end";
