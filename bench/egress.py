@@ -73,6 +73,19 @@ class Egress:
         os.waitpid(self.pid, 0)
 
 
+class Bare:
+    """No proxy to use, but the least that one can cost: no rules, no record, no relaying, one thread."""
+
+    def __init__(self, helper):
+        self.process = subprocess.Popen([helper, "bare"], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+        self.pid = self.process.pid
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
 class Program:
     """A proxy of Debian's, started with a configuration file."""
 
@@ -243,10 +256,14 @@ def main():
         proxy_rss_kib=dict(before=before, peak=after), bars=dict(of_direct=0.45, of_faster_proxy=1.5))
 
     # A tunnel to the server, and a refusal by rule. Client and server share the machine's processors with the proxy.
+    bare = Bare(helper)
     for kind, goal, status in (("allowed", target, 200), ("refused", "denied.test:443", 403)):
+        contestants = {**proxies, "bare": bare} if status == 200 else proxies
+        ports = {name: proxy.port for name, proxy in contestants.items()}
+
         def per_second(port, goal=goal, status=status):
             return float(run("connects", port, goal, 2, 16, status))
-        rate, cpu = measure_rounds(arguments.rounds, ports, proxies, per_second)
+        rate, cpu = measure_rounds(arguments.rounds, ports, contestants, per_second)
         median = {name: statistics.median(values) for name, values in rate.items()}
         results[f"decisions_{kind}_per_second"] = dict(
             median=median, all=rate,
@@ -254,6 +271,7 @@ def main():
                                for name in ports},
             **{f"of {name}": median["cofferdam-egress"] / median[name] for name in RIVALS if name in median},
             bars={"of tinyproxy": 2})
+    bare.stop()
 
     for name in RIVALS:
         if name in proxies:

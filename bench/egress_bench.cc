@@ -3,6 +3,8 @@
 //   egress_bench serve                           a server: prints its port, sends without end to who says "S"
 //   egress_bench stream PORT TARGET BYTES        one tunnel (PORT 0: none), reads BYTES, prints seconds
 //   egress_bench connects PORT TARGET SECONDS N STATUS  CONNECTs, N at once; prints how many were answered STATUS
+//   egress_bench bare                            a proxy without rules, record or relay: prints its port; the least
+//                                                that the kernel takes for one decision
 //   egress_bench idle PORT TARGET COUNT          opens COUNT tunnels, prints how many stand, waits for its input's end
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -55,6 +58,13 @@ int dial(int port) {
   return socket_fd;
 }
 
+// A reset leaves no TIME_WAIT behind, which would use up the ports of this machine within a second.
+void reset(int socket_fd) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  ::close(socket_fd);
+}
+
 bool send_all(int socket_fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -94,9 +104,9 @@ void serve_one(int client) {
   ::close(client);
 }
 
-// Accepts for ever; idle connections are only kept, in one thread, so that 8,000 of them cost nothing here.
-int serve() {
-  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+// A socket that listens on a free port of loopback, which is printed.
+int listen_and_tell(int type) {
+  const int listener = ::socket(AF_INET, type | SOCK_CLOEXEC, 0);
   const sockaddr_in address = loopback(0);
   if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) die("bind");
   if (::listen(listener, 4096) != 0) die("listen");
@@ -105,6 +115,12 @@ int serve() {
   ::getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &size);
   std::printf("%d\n", ntohs(bound.sin_port));
   std::fflush(stdout);
+  return listener;
+}
+
+// Accepts for ever; idle connections are only kept, in one thread, so that 8,000 of them cost nothing here.
+int serve() {
+  const int listener = listen_and_tell(SOCK_STREAM);
   const int poller = ::epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{.events = EPOLLIN, .data = {.fd = listener}};
   ::epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
@@ -130,6 +146,62 @@ int serve() {
   }
 }
 
+// Reads a CONNECT to a port of loopback, dials and answers; the dialled socket, -1 when nothing came of it.
+int answer_barely(int client) {
+  std::array<char, 4096> head{};
+  const ssize_t got = ::recv(client, head.data(), head.size() - 1, 0);
+  const char* colon = got > 0 ? std::strchr(head.data(), ':') : nullptr;
+  if (colon == nullptr) return -1;
+  const int upstream = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  ::setsockopt(upstream, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const sockaddr_in address = loopback(std::atoi(colon + 1));
+  ::connect(upstream, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  // Asked a second time, the kernel says that a connection on loopback stands.
+  if (::connect(upstream, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      send_all(client, "HTTP/1.1 200 Connection Established\r\n\r\n")) {
+    return upstream;
+  }
+  ::close(upstream);
+  return -1;
+}
+
+void watch(int poller, int fd) {
+  epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = fd}};
+  ::epoll_ctl(poller, EPOLL_CTL_ADD, fd, &wanted);
+}
+
+// One thread, edge-triggered, each descriptor registered once. A tunnel's next event is its client's end.
+int bare() {
+  const int listener = listen_and_tell(SOCK_STREAM | SOCK_NONBLOCK);
+  const int poller = ::epoll_create1(EPOLL_CLOEXEC);
+  watch(poller, listener);
+  std::vector<int> upstreams;  // by the client's descriptor
+  std::array<epoll_event, 64> events;
+  while (true) {
+    const int count = ::epoll_wait(poller, events.data(), static_cast<int>(events.size()), -1);
+    for (int i = 0; i < count; ++i) {
+      const int fd = events[static_cast<std::size_t>(i)].data.fd;
+      if (fd == listener) {
+        for (int client = 0; (client = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+          upstreams.resize(std::max(upstreams.size(), static_cast<std::size_t>(client) + 1), -1);
+          watch(poller, client);
+        }
+        continue;
+      }
+      int& upstream = upstreams[static_cast<std::size_t>(fd)];
+      if (upstream < 0) {
+        upstream = answer_barely(fd);
+        if (upstream >= 0) continue;
+      } else {
+        reset(upstream);
+      }
+      upstream = -1;
+      ::close(fd);
+    }
+  }
+}
+
 int stream(int port, const std::string& target, std::uint64_t bytes) {
   const int socket_fd = open_tunnel(port, target);
   if (socket_fd < 0) die("open the tunnel");
@@ -151,11 +223,8 @@ struct Attempt {
   std::string head;
 };
 
-// A reset leaves no TIME_WAIT behind, which would use up the ports of this machine within a second.
 void close_at_once(Attempt& attempt) {
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(attempt.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-  ::close(attempt.fd);
+  reset(attempt.fd);
   attempt.fd = -1;
   attempt.head.clear();
 }
@@ -228,6 +297,7 @@ int main(int argc, char** argv) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 1 && words[0] == "serve") return serve();
+  if (words.size() == 1 && words[0] == "bare") return bare();
   if (words.size() == 4 && words[0] == "stream") {
     return stream(std::atoi(words[1].c_str()), words[2], std::strtoull(words[3].c_str(), nullptr, 10));
   }
@@ -237,8 +307,9 @@ int main(int argc, char** argv) {
   }
   if (words.size() == 4 && words[0] == "idle")
     return idle(std::atoi(words[1].c_str()), words[2], std::atoi(words[3].c_str()));
-  std::fprintf(stderr,
-               "usage: egress_bench serve | stream PORT TARGET BYTES | connects PORT TARGET SECONDS N STATUS | idle "
-               "PORT TARGET COUNT\n");
+  std::fprintf(
+      stderr,
+      "usage: egress_bench serve | bare | stream PORT TARGET BYTES | connects PORT TARGET SECONDS N STATUS | idle "
+      "PORT TARGET COUNT\n");
   return 2;
 }

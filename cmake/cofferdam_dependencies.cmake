@@ -5,6 +5,10 @@ find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS json)
 find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
+# Shared: only the programs that keep snapshots have them.
+find_package(SQLite3 3.37 REQUIRED)
+find_package(CURL 7.88 REQUIRED)
+find_package(PostgreSQL REQUIRED)
 
 function(cofferdam_static_library target)
   add_library(${target} INTERFACE)

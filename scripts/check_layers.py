@@ -19,15 +19,15 @@ ALLOWED = {
     "snapshot": {"base", "system", "crypto", "domain", "workspace", "git", "store"},
     "confinement": {"base", "system", "domain"},
     "egress": {"base", "system", "async", "domain", "net"},
-    "control": {"base", "system", "domain", "confinement", "egress"},
-    "cli": {"base", "system", "domain", "control"},
+    "control": {"base", "system", "crypto", "domain", "confinement", "egress", "workspace", "git", "store", "snapshot"},
+    "cli": {"base", "system", "crypto", "domain", "workspace", "store", "snapshot", "control"},
     "apps": {"base", "system", "async", "domain", "net", "confinement", "egress", "control", "cli"},
 }
 # header prefix: folders whose files may include it
 OWNED = {
     "boost/beast": {"net"},
     "boost/asio": {"async", "net", "egress", "apps"},
-    "boost/json": {"base", "domain", "workspace", "confinement", "egress", "control", "cli"},
+    "boost/json": {"base", "domain", "workspace", "confinement", "egress", "snapshot", "control", "cli"},
     "CLI/": {"cli"},
     "yaml-cpp/": {"domain"},
     "libpsl": {"domain"},

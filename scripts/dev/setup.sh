@@ -8,7 +8,7 @@ build_packages=(clang-19 libclang-rt-19-dev mold ccache ninja-build cmake pkg-co
 run_packages=(bubblewrap git ca-certificates)
 demo_packages=(python3 curl)
 test_packages=(curl wget jq socat strace python3 python3-pip openssh-client openssh-server keyutils util-linux tmux
-  procps iproute2 bash-completion zsh fish man-db npm libarchive-tools zstd)
+  procps iproute2 bash-completion zsh fish man-db npm libarchive-tools zstd postgresql-15)
 bench_packages=(tinyproxy-bin squid python3 npm)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck python3)
 

@@ -46,6 +46,21 @@ ErrorCode code_of_errno(int error_number) {
   }
 }
 
+// What mends it wherever it happens; most errors have no such answer.
+std::string_view hint_of_errno(int error_number) {
+  switch (error_number) {
+    case EMFILE:
+      return "Raise the limit of open files: `ulimit -n 1024` (`ulimit -Hn` shows how far it goes).";
+    case ENFILE:
+      return "The machine's table of open files is full: end something, or raise `sysctl fs.file-max`.";
+    case ENOSPC:
+    case EDQUOT:
+      return "Its file system is full, or your share of it: make room there.";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(ErrorCode code) {
@@ -84,7 +99,7 @@ Error Error::from_errno(int error_number, std::string_view what) {
   std::string message(what);
   message += ": ";
   message += std::generic_category().message(error_number);
-  return {code_of_errno(error_number), std::move(message)};
+  return Error(code_of_errno(error_number), std::move(message)).with_hint(std::string(hint_of_errno(error_number)));
 }
 
 std::string Error::to_string() const {

@@ -37,7 +37,7 @@ class Error {
  public:
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
-  // From an errno value: "<what>: <text of the errno>", with the code that fits it.
+  // From an errno value: "<what>: <text of the errno>", with the code that fits it, and the hint where there is one.
   static Error from_errno(int error_number, std::string_view what);
 
   ErrorCode code() const { return code_; }

@@ -3,11 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "domain/suggestion.h"
 
 namespace cofferdam::cli {
 namespace {
+
+constexpr std::size_t kMostPositionals = 10'000;
 
 Error usage(std::string message, std::string hint) {
   return Error(ErrorCode::kInvalidArgument, std::move(message)).with_hint(std::move(hint));
@@ -57,10 +60,29 @@ Error unexpected_word(const Verb& verb, std::string_view word) {
                                                                          shell_quoted(word) + " …");
 }
 
+std::size_t most_positionals(const Verb& verb) {
+  const bool open_ended = !verb.positionals.empty() && verb.positionals.back().repeatable;
+  return open_ended ? kMostPositionals : verb.positionals.size();
+}
+
+Status check_positionals(const Verb& verb, const Arguments& arguments) {
+  for (std::size_t i = 0; i < verb.positionals.size(); ++i) {
+    const PositionalSpec& spec = verb.positionals[i];
+    if (i >= arguments.positionals.size()) {
+      if (spec.required) return usage("missing argument " + std::string(spec.name), help_hint(verb));
+      continue;
+    }
+    const std::string& word = arguments.positionals[i];
+    if (spec.words.empty() || contains(split(spec.words, '|'), word)) continue;
+    return usage("\"" + word + "\" is not one of " + std::string(spec.words), help_hint(verb));
+  }
+  return {};
+}
+
 Status place_rest(const Verb& verb, const std::vector<std::string>& rest, Arguments& arguments) {
   for (const std::string& word : rest) {
     if (word.size() > 1 && word.starts_with('-')) return unknown_option(verb, word);
-    if (verb.positional.name.empty() || !arguments.positionals.empty()) return unexpected_word(verb, word);
+    if (arguments.positionals.size() >= most_positionals(verb)) return unexpected_word(verb, word);
     arguments.positionals.push_back(word);
   }
   return {};
@@ -73,17 +95,7 @@ Status check_complete(const Verb& verb, const Arguments& arguments, bool separat
                  "Write it after \"--\": cofferdam " + std::string(verb.name) + " [FLAGS] -- COMMAND [ARGUMENTS…]");
   }
   if (!verb.takes_command && separator) return usage("\"--\" is not expected here", help_hint(verb));
-  if (verb.positional.required && arguments.positionals.empty()) {
-    return usage("missing argument " + std::string(verb.positional.name), help_hint(verb));
-  }
-  if (!verb.positional.words.empty() && !arguments.positionals.empty()) {
-    const std::vector<std::string_view> known = split(verb.positional.words, '|');
-    if (std::ranges::find(known, arguments.positionals.front()) == known.end()) {
-      return usage("\"" + arguments.positionals.front() + "\" is not one of " + std::string(verb.positional.words),
-                   help_hint(verb));
-    }
-  }
-  return {};
+  return check_positionals(verb, arguments);
 }
 
 // Values of the verb's own word options; the policy's are checked where they are read.

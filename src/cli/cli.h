@@ -11,6 +11,8 @@
 #include "control/doctor.h"
 #include "control/explain.h"
 #include "control/local_run.h"
+#include "control/snapshots.h"
+#include "control/workspace_run.h"
 
 namespace cofferdam::cli {
 
@@ -20,6 +22,11 @@ struct Services {
   Result<std::string> (*explain_local)(const domain::Policy&, const std::vector<std::string>&, control::ExplainFormat);
   std::vector<control::Finding> (*examine_host)();
   Result<std::vector<std::string>> (*read_decisions)(const control::AuditQuery&);
+  // Null in the program that starts quickly: what needs them is done by the engine, which takes this process over.
+  control::Snapshots* snapshots = nullptr;
+  control::RunReport (*run_with_workspace)(control::LocalRunRequest, const control::WorkspaceOptions&,
+                                           control::Snapshots&, control::Messages&) = nullptr;
+  Error (*become_engine)() = nullptr;
 };
 
 struct Program {

@@ -39,17 +39,35 @@ std::string words_of(const OptionSpec& option) {
   return {};
 }
 
-std::string words_of(const PositionalSpec& positional) {
-  if (positional.name == "VERB") {
-    std::string out;
-    for (const Verb& verb : verbs()) out += (out.empty() ? "" : " ") + std::string(verb.name);
-    return out;
+// What may follow "cofferdam": verbs without a group, and the groups.
+std::string first_words() {
+  std::string out;
+  for (const Verb& verb : verbs()) {
+    if (group_of(verb).empty()) out += (out.empty() ? "" : " ") + std::string(verb.name);
   }
-  return replaced(positional.words, '|', " ");
+  for (const std::string_view group : verb_groups()) out += " " + std::string(group);
+  return out;
 }
 
-std::string verb_words() {
-  return words_of(PositionalSpec{"VERB", "", "", false});
+// The verb's name without its group.
+std::string_view last_word(const Verb& verb) {
+  return verb.name.substr(verb.name.rfind(' ') + 1);
+}
+
+// The verbs of a group.
+std::string words_in_group(std::string_view group) {
+  std::string out;
+  for (const Verb& verb : verbs()) {
+    if (group_of(verb) == group) out += (out.empty() ? "" : " ") + std::string(last_word(verb));
+  }
+  return out;
+}
+
+std::string words_of(const PositionalSpec& positional) {
+  if (positional.name == "VERB") {
+    return first_words();
+  }
+  return replaced(positional.words, '|', " ");
 }
 
 // The first sentence: what fits beside a completion.
@@ -62,10 +80,9 @@ std::string_view brief(std::string_view help) {
 
 // ----------------------------------------------------------------------------------------------------------- bash
 
-std::string bash_action(const OptionSpec& option) {
-  const std::string words = words_of(option);
+std::string bash_action(const std::string& words, Completion completion) {
   if (!words.empty()) return "_cofferdam_reply -W '" + words + "'";
-  switch (option.completion) {
+  switch (completion) {
     case Completion::kDirectory:
       return "compopt -o filenames; _cofferdam_reply -d";
     case Completion::kFile:
@@ -83,9 +100,10 @@ std::string bash_values(const Verb& verb) {
   std::string out;
   for (const OptionSpec& option : options_of(verb)) {
     if (option.value_name.empty()) continue;
-    std::string pattern = std::string(verb.name) + ":--" + std::string(option.name);
-    if (option.short_name != 0) pattern += "|" + std::string(verb.name) + ":-" + option.short_name;
-    out += "    " + pattern + ") " + bash_action(option) + "; return ;;\n";
+    const std::string name = hyphenated(verb.name);
+    std::string pattern = name + ":--" + std::string(option.name);
+    if (option.short_name != 0) pattern += "|" + name + ":-" + option.short_name;
+    out += "    " + pattern + ") " + bash_action(words_of(option), option.completion) + "; return ;;\n";
   }
   return out;
 }
@@ -94,11 +112,24 @@ std::string bash_words(const Verb& verb) {
   std::string words;
   for (const OptionSpec& option : options_of(verb)) words += "--" + std::string(option.name) + " ";
   if (verb.takes_command) words += "-- ";
-  const std::string positional = words_of(verb.positional);
-  std::string out = "    " + std::string(verb.name) + ")\n      if [[ $cur == -* ]]; then _cofferdam_reply -W '" +
+  std::string out = "    " + hyphenated(verb.name) + ")\n      if [[ $cur == -* ]]; then _cofferdam_reply -W '" +
                     std::string(trimmed(words)) + "'";
-  if (!positional.empty()) out += "; else _cofferdam_reply -W '" + positional + "'";
+  if (!verb.positionals.empty()) {
+    const PositionalSpec& last = verb.positionals.back();
+    out += "; else " + bash_action(words_of(last), last.completion);
+  }
   return out + "; fi ;;\n";
+}
+
+// "snapshot save" is looked up as one word.
+std::string bash_groups() {
+  std::string out = "  case $verb in\n";
+  for (const std::string_view group : verb_groups()) {
+    const std::string name(group);
+    out += "    " + name + ")\n      if ((COMP_CWORD == 2)); then _cofferdam_reply -W '" + words_in_group(group) +
+           "'; return; fi\n      verb=" + name + "-${COMP_WORDS[2]} ;;\n";
+  }
+  return out + "  esac\n";
 }
 
 // ------------------------------------------------------------------------------------------------------------ zsh
@@ -110,10 +141,9 @@ std::string zsh_text(std::string_view text) {
   return replaced(out, '\'', "'\\''");
 }
 
-std::string zsh_action(const OptionSpec& option) {
-  const std::string words = words_of(option);
+std::string zsh_action(const std::string& words, Completion completion) {
   if (!words.empty()) return "(" + words + ")";
-  switch (option.completion) {
+  switch (completion) {
     case Completion::kDirectory:
       return "_files -/";
     case Completion::kFile:
@@ -130,7 +160,7 @@ std::string zsh_action(const OptionSpec& option) {
 std::string zsh_option(const OptionSpec& option) {
   const std::string text = "[" + zsh_text(brief(option.help)) + "]";
   std::string value;
-  if (!option.value_name.empty()) value = ":" + zsh_text(option.value_name) + ":" + zsh_action(option);
+  if (!option.value_name.empty()) value = ":" + zsh_text(option.value_name) + ":" + zsh_action(words_of(option), option.completion);
   const std::string repeat = option.repeatable ? "*" : "";
   const std::string name(option.name);
   std::string out = "        '" + repeat + "--" + name + (value.empty() ? "" : "=") + text + value + "' \\\n";
@@ -139,7 +169,7 @@ std::string zsh_option(const OptionSpec& option) {
 }
 
 std::string zsh_verb(const Verb& verb) {
-  std::string out = "    " + std::string(verb.name) + ")\n";
+  std::string out = "    " + hyphenated(verb.name) + ")\n";
   if (verb.takes_command) {
     // What follows `--` is a command line of its own.
     out +=
@@ -150,10 +180,29 @@ std::string zsh_verb(const Verb& verb) {
   }
   out += "      _arguments -S \\\n";
   for (const OptionSpec& option : options_of(verb)) out += zsh_option(option);
-  const std::string positional = words_of(verb.positional);
-  out += positional.empty() ? "        && return\n"
-                            : "        '1:" + std::string(verb.positional.name) + ":(" + positional + ")' && return\n";
-  return out + "      ;;\n";
+  for (std::size_t i = 0; i < verb.positionals.size(); ++i) {
+    const PositionalSpec& spec = verb.positionals[i];
+    out += "        '" + (spec.repeatable ? std::string("*") : std::to_string(i + 1)) + ":" + std::string(spec.name) + ":" +
+           zsh_action(words_of(spec), spec.completion) + "' \\\n";
+  }
+  return out + "        && return\n      ;;\n";
+}
+
+// The second word of a group: offered, or joined to the first.
+std::string zsh_groups() {
+  std::string out = "  case ${words[1]} in\n";
+  for (const std::string_view group : verb_groups()) {
+    const std::string name(group);
+    out += "    " + name + ")\n      if (( CURRENT == 2 )); then\n        local -a members=(\n";
+    for (const Verb& verb : verbs()) {
+      if (group_of(verb) != group) continue;
+      out += "          '" + std::string(last_word(verb)) + ":" + zsh_text(verb.summary) + "'\n";
+    }
+    out += "        )\n        _describe verb members; return\n      fi\n      shift words; (( CURRENT -= 1 ))\n"
+           "      words[1]=" +
+           name + "-${words[1]} ;;\n";
+  }
+  return out + "  esac\n";
 }
 
 // ----------------------------------------------------------------------------------------------------------- fish
@@ -179,17 +228,30 @@ std::string fish_option(const Verb& verb, const OptionSpec& option) {
   return out + " -d " + fish_text(brief(option.help)) + "\n";
 }
 
+// How the verb itself is offered: after its group when it has one.
+std::string fish_name(const Verb& verb) {
+  const std::string_view group = group_of(verb);
+  const std::string condition =
+      group.empty() ? "__cofferdam_needs_verb" : "'__cofferdam_in_group " + std::string(group) + "'";
+  return "complete -c cofferdam -n " + condition + " -a " + std::string(last_word(verb)) + " -d " +
+         fish_text(verb.summary) + "\n";
+}
+
+std::string fish_positional(const Verb& verb, const PositionalSpec& spec) {
+  const std::string words = words_of(spec);
+  const std::string start = "complete -c cofferdam -n '__cofferdam_in " + std::string(verb.name) + "' ";
+  if (!words.empty()) return start + "-a '" + words + "'\n";
+  if (spec.completion == Completion::kDirectory) return start + "-a '(__fish_complete_directories)'\n";
+  return spec.completion == Completion::kNone ? "" : start + "-F\n";
+}
+
 std::string fish_verb(const Verb& verb) {
-  const std::string name(verb.name);
-  std::string out =
-      "complete -c cofferdam -n __cofferdam_needs_verb -a " + name + " -d " + fish_text(verb.summary) + "\n";
+  std::string out = fish_name(verb);
   for (const OptionSpec& option : options_of(verb)) out += fish_option(verb, option);
-  const std::string positional = words_of(verb.positional);
-  if (!positional.empty()) {
-    out += "complete -c cofferdam -n '__cofferdam_in " + name + "' -a '" + positional + "'\n";
-  }
+  for (const PositionalSpec& spec : verb.positionals) out += fish_positional(verb, spec);
   if (verb.takes_command) {
-    out += "complete -c cofferdam -n '__cofferdam_has_command " + name + "' -a '(__cofferdam_command)'\n";
+    out += "complete -c cofferdam -n '__cofferdam_has_command " + std::string(verb.name) +
+           "' -a '(__cofferdam_command)'\n";
   }
   return out;
 }
@@ -199,9 +261,16 @@ function __cofferdam_needs_verb
     test (count (commandline -opc)) -eq 1
 end
 
-function __cofferdam_in -a verb
+# The words of a verb: one, or its group and its name.
+function __cofferdam_in
     set -l words (commandline -opc)
-    test (count $words) -ge 2; and test "$words[2]" = $verb; and not contains -- -- $words
+    set -l count (count $argv)
+    test (count $words) -gt $count; and test "$words[2..$(math $count + 1)]" = "$argv"; and not contains -- -- $words
+end
+
+function __cofferdam_in_group -a group
+    set -l words (commandline -opc)
+    test (count $words) -eq 2; and test "$words[2]" = $group
 end
 
 function __cofferdam_has_command -a verb
@@ -244,15 +313,15 @@ _cofferdam() {
   fi
   if ((COMP_CWORD == 1)); then
 )";
-  out += "    _cofferdam_reply -W '" + verb_words() + " " + std::string(kVerbSwitches) + "'\n    return\n  fi\n";
+  out += "    _cofferdam_reply -W '" + first_words() + " " + std::string(kVerbSwitches) + "'\n    return\n  fi\n";
   out += R"(  for ((i = 2; i < COMP_CWORD; ++i)); do
     [[ ${COMP_WORDS[i]} == -- ]] || continue
     compopt -o filenames
     if ((i == COMP_CWORD - 1)); then _cofferdam_reply -c; else _cofferdam_reply -f; fi
     return
   done
-  case $verb:$prev in
-)";
+)" + bash_groups() +
+         "  case $verb:$prev in\n";
   for (const Verb& verb : verbs()) out += bash_values(verb);
   out += "  esac\n  case $verb in\n";
   for (const Verb& verb : verbs()) out += bash_words(verb);
@@ -263,7 +332,10 @@ std::string zsh_completion() {
   std::string out = "#compdef cofferdam\n# zsh completion for cofferdam; made by `cofferdam completion zsh`\n\n";
   out += "_cofferdam() {\n  local -a verbs\n  verbs=(\n";
   for (const Verb& verb : verbs()) {
-    out += "    '" + std::string(verb.name) + ":" + zsh_text(verb.summary) + "'\n";
+    if (group_of(verb).empty()) out += "    '" + std::string(verb.name) + ":" + zsh_text(verb.summary) + "'\n";
+  }
+  for (const std::string_view group : verb_groups()) {
+    out += "    '" + std::string(group) + ":" + zsh_text(words_in_group(group)) + "'\n";
   }
   out += R"(  )
   if (( CURRENT == 2 )); then
@@ -277,8 +349,8 @@ std::string zsh_completion() {
   fi
   shift words
   (( CURRENT -= 1 ))
-  case ${words[1]} in
-)";
+)" + zsh_groups() +
+         "  case ${words[1]} in\n";
   for (const Verb& verb : verbs()) out += zsh_verb(verb);
   // Sourced, it registers itself; found in fpath, it is the function's body.
   return out +
@@ -288,6 +360,10 @@ std::string zsh_completion() {
 
 std::string fish_completion() {
   std::string out(kFishFunctions);
+  for (const std::string_view group : verb_groups()) {
+    out += "complete -c cofferdam -n __cofferdam_needs_verb -a " + std::string(group) + " -d " +
+           fish_text(words_in_group(group)) + "\n";
+  }
   for (const Verb& verb : verbs()) out += fish_verb(verb);
   return out;
 }

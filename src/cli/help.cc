@@ -4,12 +4,13 @@
 
 #include "base/strings.h"
 #include "cli/layout.h"
+#include "cli/program_text.h"
 
 namespace cofferdam::cli {
 namespace {
 
 constexpr std::size_t kOptionColumn = 34;  // where the explanations start
-constexpr std::size_t kVerbColumn = 14;
+constexpr std::size_t kVerbColumn = 22;
 
 // "  HEADING   text", the text wrapped in its column; on the next line when the heading is too long.
 std::string entry(std::string_view heading, std::string_view text, std::size_t column) {
@@ -54,21 +55,25 @@ std::string program_help() {
   out += "Runs commands of AI agents, or any command, confined to a workspace and to the hosts it was allowed.\n\n";
   out += "Verbs:\n";
   for (const Verb& verb : verbs()) out += entry(verb.name, verb.summary, kVerbColumn);
-  out += "\nExamples:\n";
-  out += "  cofferdam run -- make test\n      confined to this directory, no network\n";
-  out += "  cofferdam run --profile claude_local -- claude\n      Claude Code with its API and its own files\n";
-  out += "  cofferdam doctor\n      whether this machine can confine\n";
+  out += "\nExamples:\n" + indented_lines(kProgramExamples);
   out += "\n\"cofferdam VERB --help\" explains a verb; \"man cofferdam-VERB\" is the same as a page.\n";
   return out;
+}
+
+std::string group_help(std::string_view group) {
+  std::string out = "Usage: cofferdam " + std::string(group) + " VERB [FLAGS] [ARGUMENTS…]\n\nVerbs:\n";
+  for (const Verb& verb : verbs()) {
+    if (group_of(verb) == group) out += entry(verb.name, verb.summary, kVerbColumn);
+  }
+  return out + "\n\"cofferdam " + std::string(group) + " VERB --help\" explains a verb.\n";
 }
 
 std::string verb_help(const Verb& verb) {
   std::string out = "Usage: cofferdam " + std::string(verb.name);
   if (!verb.synopsis.empty()) out += " " + std::string(verb.synopsis);
   out += "\n\n" + wrapped(verb.description, 0) + "\n";
-  if (!verb.positional.name.empty()) {
-    out += "\nArguments:\n" + entry(verb.positional.name, verb.positional.help, kOptionColumn);
-  }
+  if (!verb.positionals.empty()) out += "\nArguments:\n";
+  for (const PositionalSpec& spec : verb.positionals) out += entry(spec.name, spec.help, kOptionColumn);
   out += option_sections(verb);
   out += "\nExamples:\n" + indented_lines(verb.examples);
   out += "\nExit codes:\n" + indented_lines(verb.exit_codes);

@@ -10,6 +10,9 @@ namespace cofferdam::cli {
 // `cofferdam --help`: the verbs.
 std::string program_help();
 
+// `cofferdam GROUP`: the verbs of a group.
+std::string group_help(std::string_view group);
+
 // `cofferdam VERB --help`.
 std::string verb_help(const Verb& verb);
 

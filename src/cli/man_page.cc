@@ -1,7 +1,10 @@
 #include "cli/man_page.h"
 
+#include <span>
+
 #include "base/strings.h"
 #include "cli/help.h"
+#include "cli/program_text.h"
 
 namespace cofferdam::cli {
 namespace {
@@ -50,6 +53,12 @@ std::string tagged(std::string_view term, std::string_view text) {
   return ".TP\n\\fB" + escaped(term) + "\\fR\n" + escaped(text) + "\n";
 }
 
+std::string terms(std::string_view title, std::span<const Explained> list) {
+  std::string out = ".SH " + std::string(title) + "\n";
+  for (const Explained& each : list) out += tagged(each.term, each.text);
+  return out;
+}
+
 std::string option_sections(const Verb& verb) {
   std::string out = ".SH OPTIONS\n";
   std::string_view section;
@@ -93,7 +102,7 @@ std::string see_also(std::string_view except) {
   bool first = except.empty();
   for (const Verb& verb : verbs()) {
     if (verb.name == except) continue;
-    out += std::string(first ? "" : ",\n") + "\\fBcofferdam\\-" + std::string(verb.name) + "\\fR(1)";
+    out += std::string(first ? "" : ",\n") + "\\fBcofferdam\\-" + escaped(hyphenated(verb.name)) + "\\fR(1)";
     first = false;
   }
   return out + "\n";
@@ -108,21 +117,17 @@ std::string program_man_page(std::string_view version) {
       ".SH DESCRIPTION\nRuns commands of AI agents, or any command, confined to a workspace and to the hosts it "
       "was allowed.\n.SH VERBS\n";
   for (const Verb& verb : verbs()) out += tagged(verb.name, verb.summary);
-  out += ".SH ENVIRONMENT\n";
-  out += tagged("COFFERDAM_STATE_DIR", "Where runs record what they did (default: $XDG_STATE_HOME/cofferdam).");
-  out +=
-      tagged("COFFERDAM_UPSTREAM_PROXY", "An HTTP proxy that carries allowed connections on (default: HTTPS_PROXY).");
-  out += tagged("NO_COLOR", "When set, nothing is coloured.");
+  out += exit_codes(kProgramExitCodes) + terms("ENVIRONMENT", kProgramEnvironment) + terms("FILES", kProgramFiles);
+  out += examples(kProgramExamples);
   return out + see_also("");
 }
 
 std::string verb_man_page(const Verb& verb, std::string_view version) {
-  std::string out = header("cofferdam-" + std::string(verb.name), verb.summary, version);
+  std::string out = header("cofferdam-" + hyphenated(verb.name), verb.summary, version);
   out += ".SH SYNOPSIS\n\\fBcofferdam " + std::string(verb.name) + "\\fR " + escaped(verb.synopsis) + "\n";
   out += ".SH DESCRIPTION\n" + paragraphs(verb.description);
-  if (!verb.positional.name.empty()) {
-    out += ".SH ARGUMENTS\n" + tagged(verb.positional.name, verb.positional.help);
-  }
+  if (!verb.positionals.empty()) out += ".SH ARGUMENTS\n";
+  for (const PositionalSpec& spec : verb.positionals) out += tagged(spec.name, spec.help);
   out += option_sections(verb) + exit_codes(verb.exit_codes) + examples(verb.examples);
   return out + see_also(verb.name);
 }

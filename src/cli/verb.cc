@@ -26,11 +26,50 @@ std::string_view Arguments::value(std::string_view option) const {
   return {};
 }
 
+std::vector<std::string> Arguments::all(std::string_view option) const {
+  std::vector<std::string> out;
+  for (const Value& each : values) {
+    if (each.option == option) out.push_back(each.text);
+  }
+  return out;
+}
+
+std::span<const Verb> verbs() {
+  static const std::vector<Verb> kAll = [] {
+    std::vector<Verb> all;
+    for (const std::span<const Verb> group : {local_verbs(), snapshot_verbs()}) {
+      all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+  }();
+  return kAll;
+}
+
 const Verb* find_verb(std::string_view name) {
   for (const Verb& verb : verbs()) {
-    if (verb.name == name) return &verb;
+    if (verb.name == name || hyphenated(verb.name) == name) return &verb;
   }
   return nullptr;
+}
+
+std::string_view group_of(const Verb& verb) {
+  const std::size_t space = verb.name.find(' ');
+  return space == std::string_view::npos ? std::string_view() : verb.name.substr(0, space);
+}
+
+std::vector<std::string_view> verb_groups() {
+  std::vector<std::string_view> groups;
+  for (const Verb& verb : verbs()) {
+    const std::string_view group = group_of(verb);
+    if (!group.empty() && std::ranges::find(groups, group) == groups.end()) groups.push_back(group);
+  }
+  return groups;
+}
+
+std::string hyphenated(std::string_view name) {
+  std::string out(name);
+  std::ranges::replace(out, ' ', '-');
+  return out;
 }
 
 std::vector<OptionSpec> options_of(const Verb& verb) {
@@ -44,6 +83,11 @@ std::vector<OptionSpec> options_of(const Verb& verb) {
   out.insert(out.end(), verb.options.begin(), verb.options.end());
   out.push_back({"help", 'h', "", Completion::kNone, kGeneral, "Show this help.", false});
   return out;
+}
+
+Error no_such_verb(std::string_view name) {
+  return Error(ErrorCode::kInvalidArgument, "there is no verb \"" + std::string(name) + "\"")
+      .with_hint("\"cofferdam help\" lists them.");
 }
 
 void report(Console& console, const Error& error) {

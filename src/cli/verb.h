@@ -25,10 +25,12 @@ struct OptionSpec {
 };
 
 struct PositionalSpec {
-  std::string_view name;   // empty: the verb takes none
+  std::string_view name;
   std::string_view words;  // "bash|zsh|fish", or empty for anything
   std::string_view help;
   bool required = false;
+  bool repeatable = false;  // only the last one of a verb
+  Completion completion = Completion::kNone;
 };
 
 // What was written on the command line.
@@ -42,6 +44,7 @@ struct Arguments {
   std::vector<std::string> command;  // after `--`
 
   bool has(std::string_view option) const;
+  std::vector<std::string> all(std::string_view option) const;  // in the order written
   std::string_view value(std::string_view option) const;  // the last one; empty when absent
 };
 
@@ -52,7 +55,7 @@ struct Invocation {
 };
 
 struct Verb {
-  std::string_view name;
+  std::string_view name;         // "run", or with its group: "snapshot save"
   std::string_view summary;      // one line, no full stop
   std::string_view synopsis;     // after "cofferdam NAME"
   std::string_view description;  // paragraphs separated by an empty line
@@ -60,16 +63,31 @@ struct Verb {
   std::span<const OptionSpec> options;
   bool policy_options;  // also takes every flag of domain::setting_specs()
   bool takes_command;   // `-- CMD ARGS…` is required
-  PositionalSpec positional;
+  std::span<const PositionalSpec> positionals;
   std::string_view exit_codes;  // lines "CODE  meaning"
   int (*run)(const Invocation&);
+  bool needs_engine = false;  // uses libraries that the program for `run` does not load
 };
 
+// Every verb, in the order of help. The groups stand in tables of their own (verbs_*.cc).
 std::span<const Verb> verbs();
+std::span<const Verb> local_verbs();
+std::span<const Verb> snapshot_verbs();
+
+// By its name, the words joined by a space or a hyphen.
 const Verb* find_verb(std::string_view name);
+
+// "snapshot" of "snapshot save"; empty for a verb without a group.
+std::string_view group_of(const Verb& verb);
+// The names of all groups, each once, in the order of help.
+std::vector<std::string_view> verb_groups();
+// The name as one word, as man pages and completions need it: "snapshot-save".
+std::string hyphenated(std::string_view name);
 
 // Every option of the verb, its own and the policy's and --help, in the order of help.
 std::vector<OptionSpec> options_of(const Verb& verb);
+
+Error no_such_verb(std::string_view name);
 
 // "cofferdam: <message>", then the hint on a line of its own.
 void report(Console& console, const Error& error);
@@ -83,5 +101,18 @@ int run_version(const Invocation&);
 int run_completion(const Invocation&);
 int run_man(const Invocation&);
 int run_help(const Invocation&);
+int run_snapshot_save(const Invocation&);
+int run_snapshot_list(const Invocation&);
+int run_snapshot_show(const Invocation&);
+int run_snapshot_ls(const Invocation&);
+int run_snapshot_diff(const Invocation&);
+int run_snapshot_verify(const Invocation&);
+int run_snapshot_restore(const Invocation&);
+int run_snapshot_delete(const Invocation&);
+int run_snapshot_prune(const Invocation&);
+int run_key_list(const Invocation&);
+int run_key_rotate(const Invocation&);
+int run_key_export(const Invocation&);
+int run_key_import(const Invocation&);
 
 }  // namespace cofferdam::cli

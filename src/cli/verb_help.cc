@@ -1,17 +1,22 @@
+#include "base/ranges.h"
+#include "base/strings.h"
 #include "cli/help.h"
 #include "cli/verb.h"
 
 namespace cofferdam::cli {
 
 int run_help(const Invocation& invocation) {
-  const auto& positionals = invocation.arguments.positionals;
-  const Verb* verb = positionals.empty() ? nullptr : find_verb(positionals.front());
-  if (verb == nullptr && !positionals.empty()) {
-    report(invocation.console, Error(ErrorCode::kInvalidArgument, "there is no verb \"" + positionals.front() + "\"")
-                                   .with_hint("\"cofferdam help\" lists them."));
+  const std::string name = join(invocation.arguments.positionals, " ");
+  if (name.empty()) {
+    invocation.console.out(program_help());
+  } else if (contains(verb_groups(), name)) {
+    invocation.console.out(group_help(name));
+  } else if (const Verb* verb = find_verb(name)) {
+    invocation.console.out(verb_help(*verb));
+  } else {
+    report(invocation.console, no_such_verb(name));
     return kExitUsage;
   }
-  invocation.console.out(verb == nullptr ? program_help() : verb_help(*verb));
   return kExitSuccess;
 }
 

@@ -1,3 +1,4 @@
+#include "base/strings.h"
 #include "cli/man_page.h"
 #include "cli/verb.h"
 
@@ -5,7 +6,7 @@ namespace cofferdam::cli {
 
 int run_man(const Invocation& invocation) {
   if (invocation.arguments.has("list")) {
-    for (const Verb& verb : verbs()) invocation.console.out(std::string(verb.name) + "\n");
+    for (const Verb& verb : verbs()) invocation.console.out(hyphenated(verb.name) + "\n");
     return kExitSuccess;
   }
   const auto& positionals = invocation.arguments.positionals;
@@ -13,10 +14,9 @@ int run_man(const Invocation& invocation) {
     invocation.console.out(program_man_page(invocation.program.version));
     return kExitSuccess;
   }
-  const Verb* verb = find_verb(positionals.front());
+  const Verb* verb = find_verb(join(positionals, " "));
   if (verb == nullptr) {
-    report(invocation.console, Error(ErrorCode::kInvalidArgument, "there is no verb \"" + positionals.front() + "\"")
-                                   .with_hint("\"cofferdam help\" lists them."));
+    report(invocation.console, no_such_verb(join(positionals, " ")));
     return kExitUsage;
   }
   invocation.console.out(verb_man_page(*verb, invocation.program.version));

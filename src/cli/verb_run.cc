@@ -1,5 +1,6 @@
 #include "base/strings.h"
 #include "cli/policy_options.h"
+#include "cli/snapshot_text.h"
 #include "cli/verb.h"
 #include "control/outcome_file.h"
 
@@ -22,6 +23,28 @@ class ConsoleMessages : public control::Messages {
   bool quiet_;
 };
 
+workspace::Prefer preferred(std::string_view word) {
+  if (word == "sandbox") return workspace::Prefer::kSandbox;
+  return word == "host" ? workspace::Prefer::kHost : workspace::Prefer::kBoth;
+}
+
+control::WorkspaceOptions workspace_options(const Arguments& arguments) {
+  return {.save = arguments.has("save"),
+          .copy = arguments.has("copy"),
+          .keep_copy = arguments.has("keep"),
+          .prefer = preferred(arguments.value("prefer")),
+          .company = company_of(arguments)};
+}
+
+Status check_workspace_flags(const Arguments& arguments) {
+  for (const std::string_view flag : {"keep", "prefer"}) {
+    if (!arguments.has(flag) || arguments.has("copy")) continue;
+    return Error(ErrorCode::kInvalidArgument, "--" + std::string(flag) + " means nothing without --copy");
+  }
+  if (!arguments.has("company") || arguments.has("save")) return {};
+  return Error(ErrorCode::kInvalidArgument, "--company means nothing without --save");
+}
+
 }  // namespace
 
 int run_run(const Invocation& invocation) {
@@ -33,12 +56,22 @@ int run_run(const Invocation& invocation) {
     for (const Error& error : resolved.error()) report(invocation.console, error);
     return kExitUsage;
   }
+  if (const Status flags = check_workspace_flags(arguments); !flags) {
+    report(invocation.console, flags.error());
+    return kExitUsage;
+  }
   ConsoleMessages messages(invocation.console, arguments.has("quiet"));
   for (const std::string& note : resolved->notes) messages.note(note);
   const control::LocalRunRequest request{.policy = std::move(resolved->policy),
                                          .command = arguments.command,
-                                         .outcome_file = std::string(arguments.value("outcome"))};
-  return domain::exit_code_of(invocation.program.services.run_local(request, messages));
+                                         .outcome_file = std::string(arguments.value("outcome")),
+                                         .substitutions = {}};
+  const Services& services = invocation.program.services;
+  if (!arguments.has("save") && !arguments.has("copy")) {
+    return domain::exit_code_of(services.run_local(request, messages));
+  }
+  return control::exit_code_of(
+      services.run_with_workspace(request, workspace_options(arguments), *services.snapshots, messages));
 }
 
 }  // namespace cofferdam::cli

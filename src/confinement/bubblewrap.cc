@@ -1,6 +1,7 @@
 #include "confinement/bubblewrap.h"
 
 #include <cstdio>
+#include <optional>
 
 #include "base/strings.h"
 
@@ -90,8 +91,24 @@ constexpr KnownFailure kKnownFailures[] = {
     {"Creating new namespace failed", "the namespaces of the sandbox cannot be made", kNamespaceRemedy},
     {"Can't mount proc", "a new /proc cannot be mounted here, as inside most containers",
      "Let the container show its whole /proc (for Docker: --security-opt systempaths=unconfined)."},
+    {"Too many open files", "this process may open too few files",
+     "Raise the limit: `ulimit -n 1024` (`ulimit -Hn` shows how far it goes)."},
     {"Unknown option", "this bubblewrap is too old; 0.8 or newer is needed", "Install a newer bubblewrap."},
 };
+
+// A source that the user of the run may not reach; root's own PATH holds such ones for a workspace of somebody else.
+std::optional<Error> explain_unreachable_source(std::string_view said) {
+  constexpr std::string_view kBefore = "Can't find source path ";
+  constexpr std::string_view kAfter = ": Permission denied";
+  const std::size_t begin = said.find(kBefore);
+  const std::size_t end = said.rfind(kAfter);
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return std::nullopt;
+  const std::string path(said.substr(begin + kBefore.size(), end - begin - kBefore.size()));
+  return Error(ErrorCode::kPermissionDenied, "The user of the run may not reach " + path)
+      .with_hint(
+          "A run that root starts is the workspace owner's. Put what it needs where that user can read it (programs in "
+          "/usr/local/bin), or take the path out of PATH or the policy; `cofferdam explain` says why it is wanted.");
+}
 
 }  // namespace
 
@@ -114,6 +131,7 @@ BubblewrapArguments bubblewrap_arguments(const ConfinementPlan& plan, const std:
 
 Error explain_bubblewrap_failure(std::string_view words) {
   const std::string said = printable(trimmed(words.substr(0, words.rfind('\n'))));
+  if (auto unreachable = explain_unreachable_source(said)) return std::move(*unreachable);
   for (const KnownFailure& known : kKnownFailures) {
     if (words.find(known.words) == std::string_view::npos) continue;
     return Error(ErrorCode::kFailedPrecondition,

@@ -39,7 +39,7 @@ std::string read_small(const std::string& path) {
 Status write_file(const std::string& path, std::string_view value) {
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return Error::from_errno(errno, "open " + path);
-  return in_context(system::write_all(file.get(), value), path);
+  return system::write_all(file.get(), value, path);
 }
 
 std::string controller_of(std::string_view limit) {

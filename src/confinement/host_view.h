@@ -15,7 +15,7 @@
 namespace cofferdam::confinement {
 
 struct PathFact {
-  enum class Type : std::uint8_t { kFile, kDirectory, kSymlink, kOther };
+  enum class Type : std::uint8_t { kFile, kDirectory, kSymlink, kPipe, kSocket, kDevice, kOther };
   Type type = Type::kOther;
   FileIdentity identity;
   uid_t uid = 0;

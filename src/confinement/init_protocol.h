@@ -15,7 +15,7 @@
 
 namespace cofferdam::confinement::init {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 // Descriptors that the first process inherits. 0 and 1 are the command's own; 2 is the supervisor's error pipe
 // until the command starts.
@@ -57,6 +57,7 @@ struct Specification {
   std::vector<std::string> environment;
   std::string working_directory;
   std::string search_path;
+  std::uint32_t umask = 022;
   std::vector<MountCheck> checks;
   std::vector<ListenerSpecification> listeners;
   std::vector<ResourceLimit> limits;
@@ -165,6 +166,7 @@ void exchange(Archive& archive, AnySpecification& spec) {
   texts(spec.environment);
   archive.text(spec.working_directory);
   archive.text(spec.search_path);
+  archive.number(spec.umask);
   each_of(archive, spec.checks, [&](auto& check) {
     archive.text(check.path);
     archive.number(check.device);

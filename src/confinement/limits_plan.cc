@@ -18,76 +18,63 @@ Error not_enforceable(const std::string& name, const CgroupFacts& cgroups) {
           "-p Delegate=yes …), or leave the limit out. `cofferdam doctor` shows what is in force.");
 }
 
-Status at_least(const std::string& name, std::optional<std::uint64_t> bytes, std::uint64_t least) {
-  if (!bytes || *bytes >= least) return {};
-  return Error(ErrorCode::kInvalidArgument, "The limit \"" + name + "\" of " + std::to_string(*bytes) +
-                                                " bytes is too small: nothing starts with less than " +
-                                                std::to_string(least >> 20) + " MiB")
-      .with_hint("Raise it; K, M and G may follow the number.");
-}
-
 class LimitsPlanner {
  public:
   LimitsPlanner(const CgroupFacts& cgroups, uid_t kernel_uid) : cgroups_(cgroups), kernel_uid_(kernel_uid) {}
 
-  Status require_cgroup(const std::string& name, const std::string& controller, double value) {
+  void require_cgroup(const std::string& name, const std::string& controller, double value) {
     const Means means = cgroup_means(cgroups_, controller);
-    if (means == Means::kNone) return not_enforceable(name, cgroups_);
-    plan_.push_back({.name = name, .value = value, .means = means, .requested = true});
-    return {};
+    if (means == Means::kNone) plan_.obstacles.push_back(not_enforceable(name, cgroups_));
+    add(name, value, means);
   }
 
   void add(const std::string& name, double value, Means means) {
-    plan_.push_back({.name = name, .value = value, .means = means, .requested = true});
+    plan_.limits.push_back({.name = name, .value = value, .means = means, .requested = true});
   }
 
   // The kernel counts the processes of one user inside one user namespace, so the resource limit is exact for an
   // ordinary user; it does not hold for the kernel's uid 0. A control group holds for everybody, but moving a process
   // into one costs several milliseconds at every start, so only an explicit wish makes one.
-  Status add_pids(std::optional<std::uint64_t> requested) {
+  void add_pids(std::optional<std::uint64_t> requested) {
     PlannedLimit limit{.name = "pids",
                        .value = static_cast<double>(requested.value_or(kDefaultPids)),
                        .means = Means::kRlimit,
                        .requested = requested.has_value()};
     if (requested) {
       const Means means = cgroup_means(cgroups_, "pids");
-      if (means == Means::kNone && kernel_uid_ == 0) return not_enforceable("pids", cgroups_);
-      if (means != Means::kNone) limit.means = means;
+      if (means == Means::kNone && kernel_uid_ == 0) plan_.obstacles.push_back(not_enforceable("pids", cgroups_));
+      if (means != Means::kNone || kernel_uid_ == 0) limit.means = means;
     } else if (kernel_uid_ == 0) {
       limit.means = Means::kNone;
       limit.remark = "No limit of processes holds for this run, which keeps root's user id; --pids N sets one";
     }
-    plan_.push_back(std::move(limit));
-    return {};
+    plan_.limits.push_back(std::move(limit));
   }
 
   void add_tmpfs(std::optional<std::uint64_t> requested) {
-    plan_.push_back({.name = "tmpfs_size",
-                     .value = static_cast<double>(requested.value_or(kDefaultTmpfsBytes)),
-                     .means = Means::kTmpfs,
-                     .requested = requested.has_value()});
+    plan_.limits.push_back({.name = "tmpfs_size",
+                            .value = static_cast<double>(requested.value_or(kDefaultTmpfsBytes)),
+                            .means = Means::kTmpfs,
+                            .requested = requested.has_value()});
   }
 
-  std::vector<PlannedLimit> take() && { return std::move(plan_); }
+  LimitsPlan take() && { return std::move(plan_); }
 
  private:
   const CgroupFacts& cgroups_;
   uid_t kernel_uid_;
-  std::vector<PlannedLimit> plan_;
+  LimitsPlan plan_;
 };
 
 }  // namespace
 
-Result<std::vector<PlannedLimit>> plan_limits(const domain::Limits& limits, const CgroupFacts& cgroups,
-                                              uid_t kernel_uid) {
-  RETURN_IF_ERROR(at_least("memory", limits.memory_bytes, kLeastMemoryBytes));
-  RETURN_IF_ERROR(at_least("tmpfs_size", limits.tmpfs_bytes, kLeastTmpfsBytes));
+LimitsPlan plan_limits(const domain::Limits& limits, const CgroupFacts& cgroups, uid_t kernel_uid) {
   LimitsPlanner planner(cgroups, kernel_uid);
   if (limits.memory_bytes) {
-    RETURN_IF_ERROR(planner.require_cgroup("memory", "memory", static_cast<double>(*limits.memory_bytes)));
+    planner.require_cgroup("memory", "memory", static_cast<double>(*limits.memory_bytes));
   }
-  if (limits.cpus) RETURN_IF_ERROR(planner.require_cgroup("cpus", "cpu", *limits.cpus));
-  RETURN_IF_ERROR(planner.add_pids(limits.pids));
+  if (limits.cpus) planner.require_cgroup("cpus", "cpu", *limits.cpus);
+  planner.add_pids(limits.pids);
   planner.add_tmpfs(limits.tmpfs_bytes);
   if (limits.open_files) planner.add("open_files", static_cast<double>(*limits.open_files), Means::kRlimit);
   if (limits.file_size_bytes) planner.add("file_size", static_cast<double>(*limits.file_size_bytes), Means::kRlimit);
@@ -96,13 +83,6 @@ Result<std::vector<PlannedLimit>> plan_limits(const domain::Limits& limits, cons
     planner.add("wall_clock", static_cast<double>(limits.wall_clock->count()) / 1000.0, Means::kTimer);
   }
   return std::move(planner).take();
-}
-
-std::optional<double> limit_value(const ConfinementPlan& plan, std::string_view name) {
-  for (const PlannedLimit& limit : plan.limits) {
-    if (limit.name == name && limit.means != Means::kNone) return limit.value;
-  }
-  return std::nullopt;
 }
 
 }  // namespace cofferdam::confinement

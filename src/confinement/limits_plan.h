@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/result.h"
+#include "base/error.h"
 #include "confinement/host_view.h"
 #include "confinement/plan.h"
 
@@ -12,12 +12,11 @@ namespace cofferdam::confinement {
 inline constexpr std::uint64_t kDefaultPids = 4096;
 inline constexpr std::uint64_t kDefaultTmpfsBytes = std::uint64_t{2} << 30;
 
-// What bubblewrap and the first process themselves need.
-inline constexpr std::uint64_t kLeastMemoryBytes = std::uint64_t{16} << 20;
-inline constexpr std::uint64_t kLeastTmpfsBytes = std::uint64_t{1} << 20;
+struct LimitsPlan {
+  std::vector<PlannedLimit> limits;
+  std::vector<Error> obstacles;  // one for each limit that was asked for and that nothing here can enforce
+};
 
-// A limit that was asked for and that nothing here can enforce is an error that names what is missing.
-Result<std::vector<PlannedLimit>> plan_limits(const domain::Limits& limits, const CgroupFacts& cgroups,
-                                              uid_t kernel_uid);
+LimitsPlan plan_limits(const domain::Limits& limits, const CgroupFacts& cgroups, uid_t kernel_uid);
 
 }  // namespace cofferdam::confinement

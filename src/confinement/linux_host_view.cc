@@ -26,11 +26,29 @@ extern char** environ;
 namespace cofferdam::confinement {
 namespace {
 
+PathFact::Type type_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return PathFact::Type::kFile;
+    case S_IFDIR:
+      return PathFact::Type::kDirectory;
+    case S_IFLNK:
+      return PathFact::Type::kSymlink;
+    case S_IFIFO:
+      return PathFact::Type::kPipe;
+    case S_IFSOCK:
+      return PathFact::Type::kSocket;
+    case S_IFCHR:
+    case S_IFBLK:
+      return PathFact::Type::kDevice;
+    default:
+      return PathFact::Type::kOther;
+  }
+}
+
 PathFact fact_of(const struct stat& status) {
   PathFact fact;
-  if (S_ISREG(status.st_mode)) fact.type = PathFact::Type::kFile;
-  if (S_ISDIR(status.st_mode)) fact.type = PathFact::Type::kDirectory;
-  if (S_ISLNK(status.st_mode)) fact.type = PathFact::Type::kSymlink;
+  fact.type = type_of(status.st_mode);
   fact.identity = {.device = status.st_dev, .inode = status.st_ino};
   fact.uid = status.st_uid;
   fact.gid = status.st_gid;

@@ -11,7 +11,6 @@ using domain::is_inside;
 constexpr std::string_view kNeverAWorkspace[] = {"/bin", "/home", "/lib", "/lib64", "/opt",
                                                  "/run", "/sbin", "/tmp", "/var",   "/root/.ssh"};
 constexpr std::string_view kNothingBelowIsAWorkspace[] = {"/boot", "/dev", "/etc", "/proc", "/sys", "/usr"};
-constexpr std::string_view kNeverGranted[] = {"/", "/proc", "/dev", "/sys/fs/cgroup"};
 constexpr std::string_view kNeverAliased[] = {"/usr", "/bin",  "/sbin", "/lib", "/lib64",
                                               "/etc", "/proc", "/dev",  "/sys", "/run"};
 
@@ -53,8 +52,9 @@ Status check_alias_place(const std::string& alias, const std::string& workspace,
   return {};
 }
 
-bool is_never_granted(std::string_view path) {
-  return contains(kNeverGranted, path);
+bool hidden_by_host_scope(domain::FilesystemScope scope, std::string_view path) {
+  if (scope != domain::FilesystemScope::kHost) return false;
+  return is_inside(path, "/tmp") || is_inside(path, "/run") || is_inside(path, "/var/tmp");
 }
 
 }  // namespace cofferdam::confinement

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "domain/policy.h"
 
 namespace cofferdam::confinement {
 
@@ -20,7 +21,7 @@ Status check_workspace_place(const std::string& workspace, const HomePlace& home
 // Refuses an alias that would cover the system, the home or the workspace.
 Status check_alias_place(const std::string& alias, const std::string& workspace, const std::string& home);
 
-// True for what is never shown by a grant: the whole host, and what the sandbox has of its own.
-bool is_never_granted(std::string_view path);
+// With the host's file system open, the places for temporary files are the run's own nevertheless.
+bool hidden_by_host_scope(domain::FilesystemScope scope, std::string_view path);
 
 }  // namespace cofferdam::confinement

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "domain/policy.h"
 
 namespace cofferdam::confinement {
@@ -124,6 +125,7 @@ struct ConfinementPlan {
   std::vector<Listener> listeners;
 
   Identity identity;
+  mode_t umask = 022;         // the command's
   std::vector<Mount> mounts;  // in the order in which they are made
   std::vector<Placeholder> placeholders;
   std::vector<HomeFile> home_files;
@@ -138,11 +140,15 @@ struct ConfinementPlan {
   std::vector<std::string> restore_paths;  // changes below them belong to the result
   std::string git_config_lock;             // watched: something tried to change the protected Git configuration
   std::vector<std::string> notes;          // said once before the start
+  std::vector<std::string> warnings;       // what will go wrong in the run, as far as is known; said by `explain`
+  std::vector<Error> obstacles;            // why nothing can be started by this plan
   std::string announcement;
 };
 
 // The planned value of a limit; nothing when the plan does not limit it.
 std::optional<double> limit_value(const ConfinementPlan& plan, std::string_view name);
+
+bool has_placeholder(const ConfinementPlan& plan, std::string_view path);
 
 inline constexpr std::string_view kInsideInit = "/run/cofferdam/cofferdam-init";
 inline constexpr std::uint16_t kProxyPort = 31337;

@@ -143,6 +143,24 @@ void write_locks(TextWriter& writer, const ConfinementPlan& plan) {
   writer.row("descriptors", "0, 1 and 2 only", "");
 }
 
+void write_warnings(TextWriter& writer, const ConfinementPlan& plan) {
+  if (plan.warnings.empty() && plan.obstacles.empty()) return;
+  writer.section("Warnings");
+  for (const std::string& warning : plan.warnings) writer.row("warning: " + warning, "", "");
+  for (const Error& obstacle : plan.obstacles) {
+    writer.row("would fail: " + printable(obstacle.to_string()), "", "");
+    if (!obstacle.hint().empty()) writer.row("  hint: " + printable(obstacle.hint()), "", "");
+  }
+}
+
+json::array obstacles_json(const ConfinementPlan& plan) {
+  json::array out;
+  for (const Error& obstacle : plan.obstacles) {
+    out.push_back(json::object{{"message", printable(obstacle.to_string())}, {"hint", printable(obstacle.hint())}});
+  }
+  return out;
+}
+
 json::object mount_json(const Mount& mount) {
   json::object entry;
   entry["kind"] = to_string(mount.kind);
@@ -237,6 +255,7 @@ std::string plan_as_text(const ConfinementPlan& plan) {
   if (!plan.notes.empty() || !plan.announcement.empty()) writer.section("Said before the start");
   for (const std::string& note : plan.notes) writer.row(printable(note), "", "");
   if (!plan.announcement.empty()) writer.row(printable(plan.announcement), "", "");
+  write_warnings(writer, plan);
   return writer.take();
 }
 
@@ -310,6 +329,10 @@ std::string plan_as_json(const ConfinementPlan& plan) {
   json::array notes;
   for (const std::string& note : plan.notes) notes.emplace_back(printable(note));
   out["notes"] = std::move(notes);
+  json::array warnings;
+  for (const std::string& warning : plan.warnings) warnings.emplace_back(warning);
+  out["warnings"] = std::move(warnings);
+  out["would_fail"] = obstacles_json(plan);
   out["announcement"] = printable(plan.announcement);
   json::array restore;
   for (const std::string& path : plan.restore_paths) restore.emplace_back(printable(path));

@@ -1,6 +1,10 @@
 #include "confinement/protection.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/ranges.h"
 #include "domain/path.h"
@@ -51,35 +55,72 @@ class Protector {
   Protector(const HostView& host, const std::string& workspace) : host_(host), workspace_(workspace) {}
 
   Status protect(const ProtectedPath& path) {
-    ASSIGN_OR_RETURN(const std::string missing, first_missing(path));
-    pin_parents(missing.empty() ? path.path : missing);
-    if (missing.empty()) {
-      add(bind_mount(path.path, Access::kReadOnly, "protected; " + path.switch_that_allows + " opens it"));
-      return {};
+    ASSIGN_OR_RETURN(const Place place, place_of(path));
+    pin_parents(place.path);
+    if (place.is_missing) {
+      cover_missing(path, place.path);
+    } else {
+      const std::string reason =
+          place.path == path.path ? "protected" : "protected: it stands where " + path.path + " would be";
+      add(bind_mount(place.path, Access::kReadOnly, reason + "; " + path.switch_that_allows + " opens it"));
     }
-    cover_missing(path, missing);
     return {};
   }
 
   ProtectionPlan take() && { return std::move(plan_); }
 
  private:
-  // The first component that does not exist, as a path; empty when all do.
-  Result<std::string> first_missing(const ProtectedPath& path) const {
+  // Where protection takes hold: the path itself; its first component that is absent; or the one that keeps everything
+  // from being made below it, and must go on to do so: a file, or a directory that its owner has closed.
+  struct Place {
+    std::string path;
+    bool is_missing = false;
+  };
+
+  Result<Place> place_of(const ProtectedPath& path) const {
     const bool below_workspace = domain::is_inside(path.path, workspace_);
     const std::string base = below_workspace ? workspace_ : domain::parent_of(path.path);
     std::string step = base;
+    std::optional<PathFact> around;
     for (const std::string_view part : domain::components(path.path.substr(base.size()))) {
-      step = joined(step, part);
+      const std::string parent = std::exchange(step, joined(step, part));
       const auto fact = host_.inspect(step);
-      if (!fact) return step;
-      if (fact->type == Type::kSymlink) {
-        return Error(ErrorCode::kPermissionDenied,
-                     "Cannot protect " + path.path + ": " + step + " is a symbolic link, which can be replaced")
-            .with_hint("Replace the link by what it names, or allow changes with " + path.switch_that_allows + ".");
+      if (!fact) {
+        const bool closed = around && (around->mode & S_IWUSR) == 0;
+        return closed ? Place{.path = parent} : Place{.path = step, .is_missing = true};
       }
+      if (const std::string_view why = why_unprotectable(fact->type); !why.empty()) return refusal(path, step, why);
+      if (step == path.path) break;
+      if (fact->type != Type::kDirectory || (fact->mode & S_IXUSR) == 0) break;
+      around = fact;
     }
-    return std::string();
+    return Place{.path = step};
+  }
+
+  // Empty for what a read-only mount protects.
+  static std::string_view why_unprotectable(Type type) {
+    switch (type) {
+      case Type::kFile:
+      case Type::kDirectory:
+        return "";
+      case Type::kSymlink:
+        return "a symbolic link, which can be replaced";
+      case Type::kPipe:
+        return "a named pipe, which a run could write even where it is read-only";
+      case Type::kSocket:
+        return "a socket, which a run could connect to even where it is read-only";
+      case Type::kDevice:
+      case Type::kOther:
+        return "a device, which a run could use even where it is read-only";
+    }
+    return "";
+  }
+
+  static Error refusal(const ProtectedPath& path, const std::string& step, std::string_view why) {
+    const bool is_link = why.starts_with("a symbolic link");
+    return Error(ErrorCode::kPermissionDenied, "Cannot protect " + path.path + ": " + step + " is " + std::string(why))
+        .with_hint(std::string(is_link ? "Replace the link by what it names" : "Remove it") +
+                   ", or allow changes with " + path.switch_that_allows + ".");
   }
 
   void pin_parents(const std::string& path) {
@@ -153,6 +194,23 @@ Result<ProtectionPlan> plan_protection(const HostView& host, const std::string& 
   Protector protector(host, workspace);
   for (const ProtectedPath& path : paths) RETURN_IF_ERROR(protector.protect(path));
   return std::move(protector).take();
+}
+
+Status add_protection(MountSet& mounts, std::vector<Placeholder>& placeholders, const HostView& host,
+                      const std::string& workspace, const std::vector<ProtectedPath>& paths) {
+  ASSIGN_OR_RETURN(ProtectionPlan protection, plan_protection(host, workspace, paths));
+  for (Mount& mount : protection.mounts) {
+    if (mount.reason.starts_with("pinned")) {
+      mounts.add_unless_present(std::move(mount));
+    } else {
+      RETURN_IF_ERROR(mounts.add(std::move(mount)));
+    }
+  }
+  for (Placeholder& placeholder : protection.placeholders) {
+    const auto same = [&](const Placeholder& known) { return known.path == placeholder.path; };
+    if (std::ranges::none_of(placeholders, same)) placeholders.push_back(std::move(placeholder));
+  }
+  return {};
 }
 
 }  // namespace cofferdam::confinement

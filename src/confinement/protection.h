@@ -28,9 +28,15 @@ struct ProtectionPlan {
 };
 
 // Read-only mounts over every path, with the directories above them (below `workspace`) pinned by a bind onto
-// themselves, since a directory that can be renamed takes its protection along. Absent paths get placeholders.
-// Fails when a component of a path is a symbolic link: a link can be replaced whatever is mounted behind it.
+// themselves, since a directory that can be renamed takes its protection along. Absent paths get placeholders. Where a
+// file or a closed directory stands in the way of a path, that is protected instead.
+// Fails when a component of a path is a symbolic link (a link can be replaced whatever is mounted behind it), a pipe, a
+// socket or a device (a read-only mount does not keep anybody from using them).
 Result<ProtectionPlan> plan_protection(const HostView& host, const std::string& workspace,
                                        const std::vector<ProtectedPath>& paths);
+
+// The same, added to what is planned already.
+Status add_protection(MountSet& mounts, std::vector<Placeholder>& placeholders, const HostView& host,
+                      const std::string& workspace, const std::vector<ProtectedPath>& paths);
 
 }  // namespace cofferdam::confinement

@@ -74,6 +74,7 @@ init::Specification specification_of(const ConfinementPlan& plan, const SandboxT
     if (variable.name == "PATH") spec.search_path = variable.value;
   }
   spec.working_directory = plan.working_directory;
+  spec.umask = plan.umask;
   spec.checks = mount_checks(plan);
   for (const Listener& listener : plan.listeners) {
     spec.listeners.push_back({.payload = listener.payload,
@@ -166,7 +167,7 @@ Result<Sandbox> Sandbox::start(const ConfinementPlan& plan, const std::vector<st
   if (cgroup != nullptr) RETURN_IF_ERROR(cgroup->add(sandbox.bubblewrap_.pid()));
   arguments.read.reset();
   // A failed write means that it has ended already; what it said explains why.
-  (void)system::write_all(arguments.write.get(), zero_separated(words.arguments));
+  (void)system::write_all(arguments.write.get(), zero_separated(words.arguments), "bubblewrap's arguments");
   return sandbox;
 }
 

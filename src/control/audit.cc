@@ -70,23 +70,46 @@ Result<std::string> read_log(int file) {
   return text;
 }
 
-bool is_denial(std::string_view line) {
-  json::error_code failure;
-  const json::value value = json::parse(line, failure);
-  if (failure || !value.is_object()) return false;
-  const json::value* verdict = value.get_object().if_contains("verdict");
-  return verdict != nullptr && verdict->is_string() && verdict->get_string() == "deny";
+// Empty when it is absent or no text.
+std::string_view text_member(const json::object& decision, std::string_view name) {
+  const json::value* value = decision.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string_view(value->get_string()) : std::string_view();
 }
 
+class Filter {
+ public:
+  explicit Filter(const AuditQuery& query)
+      : only_denied_(query.only_denied), since_(query.since ? domain::moment_text(*query.since) : "") {}
+
+  bool passes(std::string_view line) const {
+    if (!only_denied_ && since_.empty()) return true;
+    json::error_code failure;
+    const json::value value = json::parse(line, failure);
+    if (failure || !value.is_object()) return false;
+    const json::object& decision = value.get_object();
+    if (only_denied_ && text_member(decision, "verdict") != "deny") return false;
+    return text_member(decision, "time") >= since_;
+  }
+
+ private:
+  bool only_denied_;
+  std::string since_;  // as the log writes it
+};
+
 // A last line without its end belongs to a proxy that is writing, or was killed while it wrote.
-void append_lines(std::vector<std::string>& out, std::string_view text, bool only_denied) {
+void append_lines(std::vector<std::string>& out, std::string_view text, const Filter& filter) {
   while (true) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) return;
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
-    if (!line.empty() && (!only_denied || is_denial(line))) out.emplace_back(line);
+    if (!line.empty() && filter.passes(line)) out.emplace_back(line);
   }
+}
+
+void keep_last(std::vector<std::string>& lines, std::optional<std::size_t> count) {
+  if (!count || *count >= lines.size()) return;
+  lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(*count));
 }
 
 // Nothing when the run has no log: it had no network, or only that of the host.
@@ -111,6 +134,7 @@ Result<std::vector<std::string>> read_decisions(const AuditQuery& query) {
   if (!runs && errno == ENOENT && query.run.empty()) return std::vector<std::string>();
   std::vector<RecordedRun> wanted = {{query.run, 0}};
   if (runs && query.run.empty()) wanted = list_runs(runs.get());
+  const Filter filter(query);
   std::vector<std::string> out;
   for (const RecordedRun& run : wanted) {
     Result<std::optional<UniqueFd>> file = open_log(runs.get(), run.id);
@@ -125,8 +149,9 @@ Result<std::vector<std::string>> read_decisions(const AuditQuery& query) {
     }
     if (!*file) continue;
     ASSIGN_OR_RETURN(const std::string text, read_log((*file)->get()));
-    append_lines(out, text, query.only_denied);
+    append_lines(out, text, filter);
   }
+  keep_last(out, query.last);
   return out;
 }
 

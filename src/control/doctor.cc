@@ -12,6 +12,7 @@
 #include "confinement/trusted_program.h"
 #include "control/doctor_probe.h"
 #include "system/file.h"
+#include "system/owner_umask.h"
 #include "system/state_dir.h"
 
 namespace cofferdam::control {
@@ -155,6 +156,7 @@ Finding cgroups(const HostFacts& facts) {
 }
 
 Finding state_directory() {
+  const system::OwnerUmask umask;
   const auto path = system::state_directory();
   const Status made = path ? system::make_private_directories(*path) : Status(path.error());
   if (made && ::access(path->c_str(), W_OK) == 0) return ok("state", "State directory", *path);

@@ -18,15 +18,13 @@ class GitConfigWatch {
   ~GitConfigWatch() { system::close_in_background(std::move(inotify_)); }
   // An empty path watches nothing.
   void watch(const std::string& lock_file);
-  struct Seen {
-    bool attempt = false;   // the lock file was made
-    bool replaced = false;  // another file stands in the configuration's place
-  };
-  // Since the last time it was asked.
-  Seen seen() const;
+  // Whether the lock file was made since the last time it was asked.
+  bool saw_attempt() const;
+  // The configuration that the lock file is for.
+  std::string config() const;
 
  private:
-  std::string name_;
+  std::string lock_file_;
   UniqueFd inotify_;
 };
 

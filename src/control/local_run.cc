@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "confinement/cgroup.h"
 #include "confinement/linux_host_view.h"
@@ -21,9 +23,11 @@
 #include "control/home_files.h"
 #include "control/outcome_file.h"
 #include "control/placeholders.h"
+#include "control/protected_places.h"
 #include "control/run_egress.h"
 #include "control/run_folder.h"
 #include "control/terminal_relay.h"
+#include "system/owner_umask.h"
 
 namespace cofferdam::control {
 namespace {
@@ -111,9 +115,10 @@ class Signals {
 // Follows a started sandbox to its end.
 class Watch {
  public:
-  Watch(Sandbox& sandbox, TerminalRelay& terminal, const HomeFiles& home_files, const LocalRunRequest& request,
-        Messages& messages, const Signals& signals)
+  Watch(Sandbox& sandbox, std::optional<egress::EgressProcess>& proxy, TerminalRelay& terminal,
+        const HomeFiles& home_files, const LocalRunRequest& request, Messages& messages, const Signals& signals)
       : sandbox_(sandbox),
+        proxy_(proxy),
         terminal_(terminal),
         home_files_(home_files),
         request_(request),
@@ -123,10 +128,12 @@ class Watch {
   Outcome follow() {
     while (!gone_) {
       std::vector<pollfd> watched = {{.fd = sandbox_.event_fd(), .events = POLLIN, .revents = 0},
-                                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0}};
+                                     {.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+                                     {.fd = proxy_ ? proxy_->pidfd() : -1, .events = POLLIN, .revents = 0}};
       terminal_.add_to(watched);
       if (::poll(watched.data(), watched.size(), timeout()) < 0 && errno != EINTR) break;
       terminal_.serve(watched);
+      if (watched[2].revents != 0) lose_proxy();
       if (watched[1].revents != 0) serve_signals();
       if (watched[0].revents != 0) serve_event();
       serve_deadline();
@@ -206,6 +213,12 @@ class Watch {
     }
   }
 
+  // The command goes on: what it cannot do without a network it finds out itself.
+  void lose_proxy() {
+    tell_lost_proxy(proxy_->finish(), messages_);
+    proxy_.reset();
+  }
+
   void serve_event() {
     auto event = sandbox_.next_event();
     if (!event || !*event) {
@@ -230,9 +243,7 @@ class Watch {
         start_failed(event);
         break;
       case confinement::init::Event::kSetupFailed:
-        fail_to_start(
-            Outcome::StartError::kSetup,
-            {ErrorCode::kFailedPrecondition, "Cannot " + printable(event.text) + ": " + std::strerror(event.value)});
+        fail_to_start(Outcome::StartError::kSetup, Error::from_errno(event.value, "Cannot " + printable(event.text)));
         break;
       case confinement::init::Event::kStopped:
         stop_self();
@@ -298,6 +309,7 @@ class Watch {
   }
 
   Sandbox& sandbox_;
+  std::optional<egress::EgressProcess>& proxy_;  // nothing once it has died
   TerminalRelay& terminal_;
   const HomeFiles& home_files_;
   const LocalRunRequest& request_;
@@ -326,18 +338,24 @@ Result<Sandbox> start_sandbox(const ConfinementPlan& plan, const HomeFiles& home
   return Sandbox::start(plan, home_files.contents(), descriptors, terminal.description(), &cgroup);
 }
 
-// The kernel takes a mount away when what it covers is replaced from outside, so a change of the configuration on the
-// host ends its protection.
-void tell_git_changes(const GitConfigWatch::Seen& seen, Messages& messages) {
-  if (seen.replaced) {
-    messages.note(
-        "The Git configuration was replaced on this machine during the run. From then on nothing kept the run "
-        "from changing it: look at it (`git config --local --list`) before you use Git here.");
-  } else if (seen.attempt) {
-    messages.note(
-        "Something tried to change the Git configuration, which is protected (as `git remote add` and "
-        "`git push -u` do). --git-config writable allows it.");
+// The kernel takes a mount away when what it covers is replaced from outside.
+void tell_replaced(const std::vector<std::string>& paths, Messages& messages) {
+  constexpr std::size_t kMostTold = 10;
+  for (std::size_t index = 0; index < std::min(paths.size(), kMostTold); ++index) {
+    messages.note(paths[index] +
+                  " is protected and was replaced on this machine during the run. From then on nothing kept the run "
+                  "from changing it: look at it before you use it.");
   }
+  if (paths.size() > kMostTold) {
+    messages.note("So were " + std::to_string(paths.size() - kMostTold) + " more protected places (see --outcome).");
+  }
+}
+
+void tell_git_attempt(const GitConfigWatch& watch, const std::vector<std::string>& replaced, Messages& messages) {
+  if (!watch.saw_attempt() || contains(replaced, watch.config())) return;
+  messages.note(
+      "Something tried to change the Git configuration, which is protected (as `git remote add` and "
+      "`git push -u` do). --git-config writable allows it.");
 }
 
 void tell_memory(const confinement::Cgroup& cgroup, Outcome& outcome, Messages& messages, RunReport& report) {
@@ -346,6 +364,13 @@ void tell_memory(const confinement::Cgroup& cgroup, Outcome& outcome, Messages& 
   messages.note("The memory limit was reached: the kernel ended a process of the run. --memory raises it.");
   const bool was_the_command = outcome.kind == Outcome::Kind::kSignalled && outcome.value == SIGKILL;
   if (was_the_command) outcome.kind = Outcome::Kind::kOutOfMemory;
+}
+
+void end_egress(egress::EgressProcess& proxy, Messages& messages, RunReport& report) {
+  Result<egress::EgressSummary> summary = proxy.finish();
+  if (!summary) return messages.failure(summary.error());
+  report.egress = std::move(*summary);
+  tell_refusals(*report.egress, report.run_id, messages);
 }
 
 // Everything between a plan and its outcome, in order. Each step's owner undoes it on the way out.
@@ -357,7 +382,7 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   RETURN_IF_ERROR(folder.will_undo({.cgroups = confinement::Cgroup::directories_for(facts.cgroups, run_id, plan.limits),
                                     .placeholders = plan.placeholders}));
   RETURN_IF_ERROR(make_placeholders(plan.placeholders));
-  ASSIGN_OR_RETURN(const std::vector<UniqueFd> locks, lock_protected(plan));
+  ASSIGN_OR_RETURN(const ProtectedPlaces places, ProtectedPlaces::hold(plan));
   folder.started();
   ASSIGN_OR_RETURN(const confinement::Cgroup cgroup, confinement::Cgroup::create(facts.cgroups, run_id, plan.limits));
   ASSIGN_OR_RETURN(const HomeFiles home_files, HomeFiles::read(plan.home_files, plan.identity));
@@ -369,26 +394,48 @@ Result<Outcome> carry_out(ConfinementPlan& plan, const confinement::HostFacts& f
   TerminalRelay terminal;
   ASSIGN_OR_RETURN(Sandbox sandbox,
                    start_sandbox(plan, home_files, terminal, egress ? egress->take_channel() : UniqueFd(), cgroup));
-  Outcome outcome = Watch(sandbox, terminal, home_files, request, messages, signals).follow();
+  Outcome outcome = Watch(sandbox, egress, terminal, home_files, request, messages, signals).follow();
   for (const std::string& remark : set_aside(plan.kept_absent, plan.identity)) messages.note(remark);
   tell_memory(cgroup, outcome, messages, report);
-  if (egress) {
-    ASSIGN_OR_RETURN(report.egress, egress->finish());
-    tell_refusals(*report.egress, run_id, messages);
-  }
-  tell_git_changes(git_watch.seen(), messages);
+  if (egress) end_egress(*egress, messages, report);
+  report.unprotected = places.replaced();
+  tell_replaced(report.unprotected, messages);
+  tell_git_attempt(git_watch, report.unprotected, messages);
   return outcome;
+}
+
+// All of them are told, the last by the caller.
+Status check_obstacles(const ConfinementPlan& plan, Messages& messages) {
+  if (plan.obstacles.empty()) return {};
+  for (std::size_t index = 0; index + 1 < plan.obstacles.size(); ++index) messages.failure(plan.obstacles[index]);
+  return plan.obstacles.back();
+}
+
+// With fewer, some step of a run fails, and what it then says may be wrong: a file that cannot be opened looks absent.
+Status check_open_files() {
+  constexpr rlim_t kLeastOpenFiles = 256;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kLeastOpenFiles) return {};
+  return Error(ErrorCode::kResourceExhausted, "This process may open " + std::to_string(limit.rlim_cur) +
+                                                  " files; a run needs " + std::to_string(kLeastOpenFiles))
+      .with_hint("Raise the limit: `ulimit -n 1024` (`ulimit -Hn` shows how far it goes).");
 }
 
 // The folder first: it sweeps after runs that died, and what other runs have made must not be taken for the user's.
 Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& messages, RunReport& report) {
+  RETURN_IF_ERROR(check_open_files());
+  const system::OwnerUmask umask;
   // Destroyed last: the process that it leaves the close to starts with copies of every lock that is still held.
   GitConfigWatch git_watch;
   ASSIGN_OR_RETURN(RunFolder folder, RunFolder::create());
   report.run_id = folder.run_id();
   ASSIGN_OR_RETURN(confinement::LinuxHostView host, confinement::LinuxHostView::create());
   host.hide(untouched_placeholders(folder.placeholders_of_others()));
-  ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, host));
+  const confinement::SubstitutedHostView seen(host, request.substitutions);
+  ASSIGN_OR_RETURN(ConfinementPlan plan, confinement::make_plan(request.policy, request.command, seen));
+  confinement::substitute(plan, request.substitutions);
+  RETURN_IF_ERROR(check_obstacles(plan, messages));
+  plan.umask = umask.callers();
   report.limits = plan.limits;
   if (!plan.announcement.empty()) messages.note(plan.announcement);
   for (const std::string& note : plan.notes) messages.note(note);
@@ -397,14 +444,19 @@ Result<Outcome> plan_and_carry_out(const LocalRunRequest& request, Messages& mes
 
 }  // namespace
 
-Outcome run_local(const LocalRunRequest& request, Messages& messages) {
+RunReport run_confined(const LocalRunRequest& request, Messages& messages) {
   RunReport report;
+  auto outcome = plan_and_carry_out(request, messages, report);
+  report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
+  return report;
+}
+
+Outcome run_local(const LocalRunRequest& request, Messages& messages) {
   if (!request.outcome_file.empty()) {
     if (const Status ready = prepare_outcome(request.outcome_file); !ready)
       return setup_failed(ready.error(), messages);
   }
-  auto outcome = plan_and_carry_out(request, messages, report);
-  report.outcome = outcome ? std::move(*outcome) : setup_failed(outcome.error(), messages);
+  const RunReport report = run_confined(request, messages);
   if (request.outcome_file.empty()) return report.outcome;
   if (const Status written = write_outcome(request.outcome_file, report); !written) messages.failure(written.error());
   return report.outcome;

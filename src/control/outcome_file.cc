@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <cerrno>
 
+#include "base/strings.h"
 #include "confinement/plan_text.h"
 #include "system/file.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 namespace json = boost::json;
 using domain::Outcome;
+
+constexpr int kWorkspaceFailed = 125;
 
 json::value when(bool applies, json::value value) {
   return applies ? std::move(value) : json::value(nullptr);
@@ -37,7 +40,43 @@ Error not_writable(const std::string& path, const std::string& why) {
       .with_hint("Name a file, new or to be replaced, in a directory that you may write.");
 }
 
+json::value text_or_null(const std::string& text) {
+  return text.empty() ? json::value(nullptr) : json::value(printable(text));
+}
+
+json::object merge_json(const workspace::MergeCounts& counts) {
+  return {{"added", counts.added},         {"updated", counts.updated}, {"deleted", counts.deleted},
+          {"modes", counts.modes},         {"conflicts", counts.conflicts}, {"kept", counts.kept},
+          {"refused", counts.refused},     {"left", counts.left}};
+}
+
+json::value workspace_json(const WorkspaceReport& report) {
+  json::array remarkable;
+  for (const workspace::MergeAction& action : report.remarkable) {
+    remarkable.push_back(json::object{{"path", printable(action.path)},
+                                      {"action", workspace::to_string(action.verb)},
+                                      {"reason", workspace::to_string(action.reason)},
+                                      {"copy", text_or_null(action.copy_path)}});
+  }
+  json::array branches;
+  for (const std::string& branch : report.branches) branches.emplace_back(printable(branch));
+  return json::object{{"saved_before", text_or_null(report.saved_before)},
+                      {"saved_after", text_or_null(report.saved_after)},
+                      {"copied", report.copied},
+                      {"kept_copy", text_or_null(report.kept_copy)},
+                      {"merge", report.copied ? json::value(merge_json(report.merged)) : json::value(nullptr)},
+                      {"remarkable", std::move(remarkable)},
+                      {"history", text_or_null(report.history)},
+                      {"branches", std::move(branches)},
+                      {"failure", text_or_null(report.failure)}};
+}
+
 }  // namespace
+
+int exit_code_of(const RunReport& report) {
+  const int own = domain::exit_code_of(report.outcome);
+  return own == 0 && report.workspace && !report.workspace->failure.empty() ? kWorkspaceFailed : own;
+}
 
 std::string outcome_json(const RunReport& report) {
   const Outcome& outcome = report.outcome;
@@ -45,7 +84,7 @@ std::string outcome_json(const RunReport& report) {
   json::object out;
   out["run"] = report.run_id;
   out["kind"] = domain::to_string(outcome.kind);
-  out["exit_code"] = domain::exit_code_of(outcome);
+  out["exit_code"] = exit_code_of(report);
   out["exited"] = when(is(Outcome::Kind::kExited), outcome.value);
   out["signalled"] = when(is(Outcome::Kind::kSignalled) || is(Outcome::Kind::kCancelled), outcome.value);
   out["timed_out"] = is(Outcome::Kind::kTimedOut);
@@ -66,6 +105,10 @@ std::string outcome_json(const RunReport& report) {
   }
   out["limits"] = std::move(limits);
   out["memory_limit_hit"] = report.memory_limit_hit;
+  json::array unprotected;
+  for (const std::string& path : report.unprotected) unprotected.emplace_back(printable(path));
+  out["unprotected"] = std::move(unprotected);
+  out["workspace"] = report.workspace ? workspace_json(*report.workspace) : json::value(nullptr);
   out["network"] = report.egress ? json::parse(egress::to_json(*report.egress)) : json::value(nullptr);
   return json::serialize(out) + "\n";
 }

@@ -11,19 +11,22 @@
 #include <memory>
 #include <string_view>
 
-#include "confinement/mount_set.h"
 #include "domain/path.h"
 #include "system/file.h"
 
 namespace cofferdam::control {
 namespace {
 
-using confinement::Mount;
 using confinement::Placeholder;
 using system::open_without_links;
 
 Error cannot_make(const Placeholder& placeholder) {
-  return Error::from_errno(errno, "make a placeholder for the protected " + placeholder.path);
+  const bool refused = errno == EACCES || errno == EPERM || errno == EROFS;
+  Error error = Error::from_errno(errno, "make a placeholder for the protected " + placeholder.path);
+  if (!refused) return error;
+  return std::move(error).with_hint("An absent file is protected by one that stands in for it: let " +
+                                    domain::parent_of(placeholder.path) +
+                                    " be written, or use --agent-settings writable or --git-config writable.");
 }
 
 // A run started by root gives it to the owner of the tree.
@@ -35,7 +38,7 @@ void give_to_owner(int directory, int entry) {
 
 Status fill(int directory, const UniqueFd& file, const Placeholder& placeholder) {
   give_to_owner(directory, file.get());
-  return system::write_all(file.get(), placeholder.content);
+  return system::write_all(file.get(), placeholder.content, "the placeholder " + placeholder.path);
 }
 
 // It appears whole, since programs on the host may read it at any moment, and under no other name, which Git would
@@ -58,7 +61,7 @@ Status make(const Placeholder& placeholder) {
   const std::string parent = domain::parent_of(placeholder.path);
   const std::string name(domain::name_of(placeholder.path));
   const UniqueFd directory = open_without_links(parent, O_RDONLY | O_DIRECTORY);
-  if (!directory) return Error::from_errno(errno, "open " + parent);
+  if (!directory) return Error::from_errno(errno, "open " + parent + ", to protect " + placeholder.path);
   if (!placeholder.is_directory) return make_file(directory.get(), name, placeholder);
   const mode_t mode = placeholder.mode == 0 ? 0755 : placeholder.mode;
   if (::mkdirat(directory.get(), name.c_str(), mode) != 0) return errno == EEXIST ? Status() : cannot_make(placeholder);
@@ -108,50 +111,11 @@ bool remove(const Placeholder& placeholder) {
   return true;
 }
 
-Result<UniqueFd> locked(const std::string& path) {
-  UniqueFd entry = open_without_links(path, O_RDONLY | O_NONBLOCK);
-  if (!entry) {
-    if (errno == EACCES) return UniqueFd();  // not readable for this user, so nobody of this user removes it either
-    return Error::from_errno(errno, "open the protected " + path);
-  }
-  if (::flock(entry.get(), LOCK_SH | LOCK_NB) != 0) entry.reset();
-  return entry;
-}
-
-void record_identity(const UniqueFd& file, Mount& mount) {
-  struct stat status{};
-  if (!file || mount.identity || ::fstat(file.get(), &status) != 0) return;
-  mount.identity = confinement::FileIdentity{.device = status.st_dev, .inode = status.st_ino};
-}
-
 }  // namespace
 
 Status make_placeholders(const std::vector<Placeholder>& placeholders) {
   for (const Placeholder& placeholder : placeholders) RETURN_IF_ERROR(make(placeholder));
   return {};
-}
-
-Result<std::vector<UniqueFd>> lock_protected(confinement::ConfinementPlan& plan) {
-  std::vector<UniqueFd> locks;
-  for (const Placeholder& placeholder : plan.placeholders) {
-    ASSIGN_OR_RETURN(UniqueFd lock, locked(placeholder.path));
-    for (Mount& mount : plan.mounts) {
-      if (confinement::is_bind(mount) && mount.source == placeholder.path) record_identity(lock, mount);
-    }
-    if (lock) locks.push_back(std::move(lock));
-  }
-  // What looks like the user's own may be a placeholder of a run that keeps its state elsewhere.
-  for (const Mount& mount : plan.mounts) {
-    if (mount.kind != Mount::Kind::kReadOnly || !domain::is_inside(mount.target, plan.workspace)) continue;
-    if (auto lock = locked(mount.source); lock && *lock) locks.push_back(std::move(*lock));
-  }
-  // So may a directory that is empty because its run has not begun.
-  for (const Mount& mount : plan.mounts) {
-    if (mount.kind != Mount::Kind::kReadWrite || mount.target == "/") continue;
-    UniqueFd directory = open_without_links(mount.source, O_RDONLY | O_DIRECTORY);
-    if (directory && ::flock(directory.get(), LOCK_SH | LOCK_NB) == 0) locks.push_back(std::move(directory));
-  }
-  return locks;
 }
 
 std::vector<Placeholder> remove_placeholders(const std::vector<Placeholder>& placeholders) {

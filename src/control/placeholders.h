@@ -1,23 +1,19 @@
 // Making and removing what absent protected paths need on the host to be mounted over.
 //
-// Several runs may protect the same path. Each holds a shared lock on it; whoever removes a placeholder must get
-// the lock alone, because the kernel takes a removed directory out of every namespace where it is mounted.
+// Several runs may protect the same path. Each holds a shared lock on it (protected_places.h); whoever removes a
+// placeholder must get the lock alone, because the kernel takes a removed directory out of every namespace where it is
+// mounted.
 #pragma once
 
 #include <vector>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "confinement/plan.h"
 
 namespace cofferdam::control {
 
 // Makes the placeholders that do not exist. Owned by whoever owns their parent directory.
 Status make_placeholders(const std::vector<confinement::Placeholder>& placeholders);
-
-// Shared locks on the placeholders of `plan`, held while the run lives. Notes in the plan which files they are, so
-// that cofferdam-init can tell when one was swapped before it was mounted.
-Result<std::vector<UniqueFd>> lock_protected(confinement::ConfinementPlan& plan);
 
 // Removes those that are as they were made. Returns the ones that another run still uses.
 std::vector<confinement::Placeholder> remove_placeholders(const std::vector<confinement::Placeholder>& placeholders);

@@ -97,6 +97,12 @@ Result<std::optional<egress::EgressProcess>> start_egress(const confinement::Con
   return std::optional(std::move(process));
 }
 
+void tell_lost_proxy(const Result<egress::EgressSummary>& last_words, Messages& messages) {
+  const std::string how = last_words ? "the egress proxy has ended too early" : last_words.error().message();
+  messages.failure(Error(ErrorCode::kUnavailable,
+                         how + ": the command goes on without a network; nothing it connects to is reached any more"));
+}
+
 void tell_refusals(const egress::EgressSummary& summary, const std::string& run_id, Messages& messages) {
   tell_failures(summary, run_id, messages);
   if (summary.denied == 0) return;

@@ -18,6 +18,9 @@ Result<std::optional<egress::EgressProcess>> start_egress(const confinement::Con
                                                           const std::map<std::string, std::string>& environment,
                                                           const std::string& run_id, const std::string& run_folder);
 
+// Of a proxy that ended before its run: how, and what that means. `last_words` is what its finish() gave.
+void tell_lost_proxy(const Result<egress::EgressSummary>& last_words, Messages& messages);
+
 // How many allowed connections failed; one line for each refused destination, with the switch that would allow it.
 void tell_refusals(const egress::EgressSummary& summary, const std::string& run_id, Messages& messages);
 

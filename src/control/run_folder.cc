@@ -215,9 +215,10 @@ std::vector<confinement::Placeholder> RunFolder::placeholders_of_others() const 
 Status RunFolder::will_undo(UndoList list) {
   undo_ = std::move(list);
   if (undo_.empty()) return {};
-  const UniqueFd file(::open((path_ + "/undo").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file) return Error::from_errno(errno, "note what this run must undo");
-  return system::write_all(file.get(), encode(undo_));
+  const std::string record = path_ + "/undo";
+  const UniqueFd file(::open(record.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) return Error::from_errno(errno, "make " + record);
+  return system::write_all(file.get(), encode(undo_), record);
 }
 
 std::vector<std::string> finished_runs(const std::string& state_directory) {

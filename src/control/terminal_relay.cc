@@ -79,7 +79,7 @@ bool TerminalRelay::copy_output() {
   char buffer[kChunk];
   const ssize_t count = ::read(master_.get(), buffer, sizeof buffer);
   if (count > 0) {
-    (void)system::write_all(output_, {buffer, static_cast<std::size_t>(count)});
+    (void)system::write_all(output_, {buffer, static_cast<std::size_t>(count)}, "the terminal");
     return true;
   }
   return count < 0 && (errno == EAGAIN || errno == EINTR);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "domain/path.h"
 #include "domain/profile_apply.h"
@@ -365,10 +366,16 @@ PolicySettings merged(const PolicySettings& file, const PolicySettings& flags) {
   return out;
 }
 
+bool is_never_granted(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kNeverGranted = {"/", "/proc", "/dev", "/sys/fs/cgroup"};
+  return contains(kNeverGranted, path);
+}
+
 Status check_grants(const std::vector<PathGrant>& grants) {
   for (std::size_t i = 0; i < grants.size(); ++i) {
-    if (grants[i].path == "/") {
-      return conflict(grants[i].origin + ": the root directory cannot be granted",
+    if (is_never_granted(grants[i].path)) {
+      const std::string what = grants[i].path == "/" ? "the root directory" : grants[i].path;
+      return conflict(grants[i].origin + ": " + what + " cannot be granted",
                       "Name the directories that are needed, or open the file system as a whole: filesystem host.");
     }
     for (std::size_t j = i + 1; j < grants.size(); ++j) {

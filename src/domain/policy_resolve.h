@@ -38,6 +38,8 @@ void put_variable(const VariableSetting& variable, Variables& variables);  // th
 void apply_variables(const PolicySettings& settings, Variables& variables);
 PolicySettings merged(const PolicySettings& file, const PolicySettings& flags);
 Status add_protected(const PolicySettings& settings, Policy& policy);  // policy.workspace must be set
+// The whole host, and what the sandbox has of its own: no grant shows it, under any name.
+bool is_never_granted(std::string_view path);
 Status check_grants(const std::vector<PathGrant>& grants);
 Status check_workspace(const std::string& workspace, const std::string& where, bool allow_home, const Caller& caller);
 

@@ -116,17 +116,30 @@ Status apply_profile(PolicySettings& settings, std::string_view text, const Sett
   return {};
 }
 
-template <auto Member>
+// Below these nothing starts at all, so they are mistakes: what bubblewrap and the first process need; the standard
+// streams and one descriptor for loading the program.
+constexpr std::uint64_t kLeastMemory = std::uint64_t{16} << 20;
+constexpr std::uint64_t kLeastTmpfs = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLeastOpenFiles = 4;
+
+Status at_least(std::uint64_t value, std::uint64_t least, const SettingSource& source, const std::string& shown_least) {
+  if (value >= least) return {};
+  return invalid(source, "nothing starts with less than " + shown_least);
+}
+
+template <auto Member, std::uint64_t Least = 1>
 Status apply_size(PolicySettings& settings, std::string_view text, const SettingSource& source) {
   const auto size = parse_size(text);
   if (!size) return invalid(source, quoted(text) + " is not a size; write for example 512M or 2GiB");
+  RETURN_IF_ERROR(at_least(*size, Least, source, std::to_string(Least >> 20) + "M"));
   return set_once(settings.*Member, *size, source);
 }
 
-template <auto Member>
+template <auto Member, std::uint64_t Least = 1>
 Status apply_count(PolicySettings& settings, std::string_view text, const SettingSource& source) {
   const auto count = parse_count(text);
   if (!count) return invalid(source, quoted(text) + " is not a whole number above zero");
+  RETURN_IF_ERROR(at_least(*count, Least, source, std::to_string(Least)));
   return set_once(settings.*Member, *count, source);
 }
 
@@ -260,18 +273,18 @@ constexpr std::array kSpecs = {
                 "Whether the command may make sandboxes of its own (default: off; on with --profile codex_local).",
                 apply_switch<&S::nested>, nullptr},
     SettingSpec{"memory", Shape::kValue, Place::kLimits, true, "SIZE", Completion::kNone, kLimits,
-                "Memory of all processes together, like 512M or 2GiB.", apply_size<&S::memory>, nullptr},
+                "Memory of all processes together, like 512M or 2GiB.", apply_size<&S::memory, kLeastMemory>, nullptr},
     SettingSpec{"pids", Shape::kValue, Place::kLimits, true, "N", Completion::kNone, kLimits,
                 "Processes and threads at one time (a sane default holds).", apply_count<&S::pids>, nullptr},
     SettingSpec{"cpus", Shape::kValue, Place::kLimits, true, "N", Completion::kNone, kLimits,
                 "Processors' worth of time, like 1.5.", apply_cpus, nullptr},
     SettingSpec{"open-files", Shape::kValue, Place::kLimits, true, "N", Completion::kNone, kLimits,
-                "Open files of each process.", apply_count<&S::open_files>, nullptr},
+                "Open files of each process.", apply_count<&S::open_files, kLeastOpenFiles>, nullptr},
     SettingSpec{"file-size", Shape::kValue, Place::kLimits, true, "SIZE", Completion::kNone, kLimits,
                 "Largest file a process may write.", apply_size<&S::file_size>, nullptr},
     SettingSpec{"tmpfs-size", Shape::kValue, Place::kLimits, true, "SIZE", Completion::kNone, kLimits,
                 "Size of each private file system in memory, /tmp for one (a sane default holds).",
-                apply_size<&S::tmpfs_size>, nullptr},
+                apply_size<&S::tmpfs_size, kLeastTmpfs>, nullptr},
     SettingSpec{"timeout", Shape::kValue, Place::kLimits, true, "DURATION", Completion::kNone, kLimits,
                 "End the command after this time, like 90s, 10m or 1h30m; the exit code is then 124.",
                 apply_duration<&S::timeout>, nullptr},

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <ctime>
 #include <utility>
@@ -83,7 +82,7 @@ std::string to_json_line(std::string_view run_id, const DecisionRecord& record) 
 }
 
 DecisionLog::DecisionLog(async::Executor executor, UniqueFd file, std::string run_id, std::uint64_t max_bytes)
-    : executor_(executor), file_(std::move(file)), run_id_(std::move(run_id)), max_bytes_(max_bytes) {
+    : flush_time_(executor), file_(std::move(file)), run_id_(std::move(run_id)), max_bytes_(max_bytes) {
   struct stat status{};
   if (file_ && ::fstat(file_.get(), &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -94,12 +93,18 @@ void DecisionLog::add(const DecisionRecord& record) {
   pending_ += to_json_line(run_id_, record);
   pending_ += '\n';
   if (pending_.size() >= kFlushBytes) return flush();
-  if (std::exchange(flush_planned_, true)) return;
-  async::asio::post(executor_, [this] { flush(); });
+  if (!std::exchange(flush_planned_, true)) plan_flush();
+}
+
+void DecisionLog::plan_flush() {
+  flush_time_.expires_after(kFlushDelay);
+  flush_time_.async_wait([this](const boost::system::error_code& failure) {
+    if (!failure) flush();
+  });
 }
 
 void DecisionLog::flush() {
-  flush_planned_ = false;
+  if (std::exchange(flush_planned_, false)) flush_time_.cancel();
   if (pending_.empty() || !file_) return;
   if (size_ + pending_.size() > max_bytes_) drop_older_half();
   if (write_all(file_.get(), pending_)) {

@@ -30,11 +30,14 @@ struct DecisionRecord {
 // One line without its line break. All text is escaped: bytes that are no UTF-8 appear as \xNN in the text.
 std::string to_json_line(std::string_view run_id, const DecisionRecord& record);
 
-// Appends lines to the log and counts. Lines of one turn of the loop go out in one write. When the file grows past
-// its bound the older half is dropped, whole lines only. A line that cannot be written (disk full) is counted in
-// the summary: a full disk must not cut the agent off. Used on the loop only.
+// Appends lines to the log and counts. Lines of kFlushDelay go out in one write, so that a process that is killed
+// loses no more than those. When the file grows past its bound the older half is dropped, whole lines only. A line that
+// cannot be written (disk full) is counted in the summary: a full disk must not cut the agent off. Used on the loop
+// only.
 class DecisionLog {
  public:
+  static constexpr std::chrono::milliseconds kFlushDelay{10};
+
   // `file` is open for reading and appending; none: decisions are only counted.
   DecisionLog(async::Executor executor, UniqueFd file, std::string run_id, std::uint64_t max_bytes);
   DecisionLog(const DecisionLog&) = delete;
@@ -48,7 +51,9 @@ class DecisionLog {
   void count(const DecisionRecord& record);
   void drop_older_half();
 
-  async::Executor executor_;
+  void plan_flush();
+
+  async::Timer flush_time_;
   UniqueFd file_;
   const std::string run_id_;
   const std::uint64_t max_bytes_;

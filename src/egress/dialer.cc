@@ -48,20 +48,46 @@ struct Race {
   async::Timer news;
 };
 
+void settle(Race& race, std::size_t index, const error_code& failure) {
+  --race.running;
+  if (failure) {
+    if (failure != asio::error::operation_aborted) race.last_failure = failure;
+  } else if (!race.winner) {
+    race.winner = index;
+  }
+  race.news.cancel();
+}
+
+// Goes on connecting: nothing when the connection stands, already_started while it does not yet.
+error_code continue_connecting(Socket& socket, const Tcp::endpoint& destination) {
+  if (::connect(socket.native_handle(), destination.data(), static_cast<socklen_t>(destination.size())) == 0) return {};
+  return {errno, boost::system::system_category()};
+}
+
+void follow_attempt(const std::shared_ptr<Race>& race, std::size_t index, const Tcp::endpoint& destination) {
+  Socket& socket = *race->attempts[index];
+  const error_code failure = continue_connecting(socket, destination);
+  if (failure != asio::error::already_started) return settle(*race, index, failure);
+  socket.async_wait(Socket::wait_write, [race, index, destination](const error_code& gone) {
+    if (gone) return settle(*race, index, gone);
+    follow_attempt(race, index, destination);
+  });
+}
+
+// Connects by hand: asked a second time, the kernel knows that a connection on this machine stands, and neither the
+// poller nor a timer is needed for it.
 void start_attempt(const std::shared_ptr<Race>& race, async::Executor executor, const IpAddress& address,
                    std::uint16_t port) {
   const std::size_t index = race->attempts.size();
-  race->attempts.push_back(std::make_unique<Socket>(executor));
+  const Tcp::endpoint destination(to_asio(address), port);
+  Socket& socket = *race->attempts.emplace_back(std::make_unique<Socket>(executor));
   ++race->running;
-  race->attempts.back()->async_connect({to_asio(address), port}, [race, index](const error_code& failure) {
-    --race->running;
-    if (failure) {
-      if (failure != asio::error::operation_aborted) race->last_failure = failure;
-    } else if (!race->winner) {
-      race->winner = index;
-    }
-    race->news.cancel();
-  });
+  error_code failure;
+  socket.open(destination.protocol(), failure);
+  if (!failure) socket.native_non_blocking(true, failure);
+  if (!failure) failure = continue_connecting(socket, destination);
+  if (failure != asio::error::in_progress) return settle(*race, index, failure);
+  follow_attempt(race, index, destination);
 }
 
 void abandon_losers(Race& race) {
@@ -132,6 +158,7 @@ Task<std::expected<Dialled, DialFailure>> dial(std::vector<IpAddress> addresses,
     const bool more = race->attempts.size() < order.size();
     if (!more && race->running == 0) break;
     if (more) start_attempt(race, executor, order[race->attempts.size()], port);
+    if (race->winner || race->running == 0) continue;
     const bool last = race->attempts.size() == order.size();
     race->news.expires_at(last ? end : std::min(end, async::Clock::now() + kStagger));
     const auto [wake] = co_await race->news.async_wait(async::kOutcome);

@@ -9,6 +9,7 @@
 #include "egress/own_addresses.h"
 #include "egress/pipe_pool.h"
 #include "egress/resolver.h"
+#include "egress/unresolved_names.h"
 #include "egress/upstream_proxy.h"
 
 namespace cofferdam::egress {
@@ -22,6 +23,7 @@ struct Environment {
   DecisionLog& log;
   PipePool& pipes;
   OwnAddresses& own;
+  UnresolvedNames& unresolved;
 };
 
 }  // namespace cofferdam::egress

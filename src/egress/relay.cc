@@ -42,8 +42,12 @@ void Relay::abort() {
 }
 
 Task<void> Relay::pump(Socket& from, Socket& to, std::uint64_t& counter, bool& done, bool& other_done) {
+  char next = 0;
   while (!aborted_) {
-    const auto [failure] = co_await from.async_wait(Socket::wait_read, async::kOutcome);
+    // A look at the next byte, not a wait for readiness: Asio tells the poller about each of those anew.
+    const auto [failure, count] =
+        co_await from.async_receive(async::asio::buffer(&next, 1), Socket::message_peek, async::kOutcome);
+    if (failure == async::asio::error::eof) break;
     if (failure || aborted_) {
       abort();
       break;

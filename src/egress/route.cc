@@ -22,6 +22,18 @@ Task<Resolution> resolve_in_time(Environment& environment, std::string host, asy
   co_return out;
 }
 
+// What the name service of this machine says. Behind an operator's proxy that is a second opinion, for which a
+// connection waits only once in a while.
+Task<Resolution> resolve_here(Environment& environment, std::string host) {
+  const async::Clock::duration limit = environment.bounds.connect_timeout;
+  if (!environment.upstream) co_return co_await resolve_in_time(environment, std::move(host), limit);
+  if (environment.unresolved.contains(host, async::Clock::now())) co_return Resolution();
+  Resolution resolution =
+      co_await resolve_in_time(environment, host, std::min<async::Clock::duration>(limit, kUpstreamResolveTime));
+  if (resolution.addresses.empty()) environment.unresolved.add(std::move(host), async::Clock::now());
+  co_return resolution;
+}
+
 }  // namespace
 
 Task<std::expected<Route, NoRoute>> find_route(Environment& environment, domain::Admission admission, std::string host,
@@ -35,9 +47,7 @@ Task<std::expected<Route, NoRoute>> find_route(Environment& environment, domain:
   } else if (!needs_name_service) {
     candidates = {IpAddress::v4(0x7F000001), *IpAddress::parse("::1")};
   } else {
-    async::Clock::duration limit = environment.bounds.connect_timeout;
-    if (environment.upstream) limit = std::min<async::Clock::duration>(limit, kUpstreamResolveTime);
-    Resolution resolution = co_await resolve_in_time(environment, host, limit);
+    Resolution resolution = co_await resolve_here(environment, host);
     if (resolution.addresses.empty() && environment.upstream) {
       route.through_upstream = true;
       co_return route;

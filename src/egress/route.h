@@ -30,7 +30,8 @@ struct NoRoute {
 // Resolves an admitted name once and vets every answer. Without an operator's proxy the answers that pass are what is
 // dialled. With one, that proxy resolves the name again and its answer counts: a name is refused when no answer here
 // passes or a deny rule covers one of them, and passed on unchecked when it cannot be resolved here, as behind most
-// corporate proxies, or not within kUpstreamResolveTime. The environment must outlive the task.
+// corporate proxies, or not within kUpstreamResolveTime; that is remembered for a while. The environment must outlive
+// the task.
 inline constexpr std::chrono::seconds kUpstreamResolveTime{2};
 async::Task<std::expected<Route, NoRoute>> find_route(Environment& environment, domain::Admission admission,
                                                       std::string host, std::uint16_t port);

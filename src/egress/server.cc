@@ -26,7 +26,21 @@ using boost::system::error_code;
 // How long accepting rests when the system is short of descriptors or memory.
 constexpr std::chrono::milliseconds kShortageRest{50};
 constexpr int kProbeAfterSeconds = 75;  // longer than a closed socket is kept in FIN_WAIT2
+constexpr std::string_view kUnpaced = "reno";
 constexpr std::size_t kMaxMessageBytes = 256;
+
+// What the sockets that a listener accepts inherit from it.
+void set_up_clients_of(int listener) {
+  constexpr int kOn = 1;
+  // A relay passes small pieces on at once.
+  ::setsockopt(listener, IPPROTO_TCP, TCP_NODELAY, &kOn, sizeof(kOn));
+  // A client that closed while an origin keeps silent answers probes with a reset.
+  ::setsockopt(listener, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof(kOn));
+  ::setsockopt(listener, IPPROTO_TCP, TCP_KEEPIDLE, &kProbeAfterSeconds, sizeof(kProbeAfterSeconds));
+  // Clients are on this machine's loopback, where nothing is congested: an algorithm that paces what it sends, as a
+  // host's default may (BBR), would only slow them down. Every kernel has this one and lets everybody choose it.
+  ::setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, kUnpaced.data(), static_cast<socklen_t>(kUnpaced.size()));
+}
 
 bool is_gone(const error_code& failure) {
   return failure == asio::error::operation_aborted || failure == asio::error::bad_descriptor;
@@ -55,7 +69,7 @@ Server::Server(async::Loop& loop, EgressConfig config, std::optional<UpstreamPro
       upstream_(std::move(upstream)),
       rules_(config_.allow, config_.deny),
       log_(executor_, std::move(log), config_.run_id, config_.bounds.log_bytes),
-      environment_{rules_, config_.bounds, upstream_, resolver, log_, pipes_, own_},
+      environment_{rules_, config_.bounds, upstream_, resolver, log_, pipes_, own_, unresolved_},
       listeners_(executor_, [this](std::string_view what) { report(what); }),
       connections_(executor_, [this](std::string_view what) { report(what); }),
       room_(executor_, async::Clock::time_point::max()) {}
@@ -76,11 +90,7 @@ Status Server::add_listener(UniqueFd socket, ListenerPurpose purpose) {
   acceptor.assign(domain == AF_INET6 ? async::Tcp::v6() : async::Tcp::v4(), socket.get(), failure);
   if (failure) return Error(ErrorCode::kInvalidArgument, "a listener cannot be used: " + failure.message());
   (void)socket.release();
-  // Accepted sockets inherit it. A relay passes small pieces on at once.
-  acceptor.set_option(async::Tcp::no_delay(true), failure);
-  // A client that closed while an origin keeps silent answers probes with a reset.
-  acceptor.set_option(async::asio::socket_base::keep_alive(true), failure);
-  ::setsockopt(acceptor.native_handle(), IPPROTO_TCP, TCP_KEEPIDLE, &kProbeAfterSeconds, sizeof(kProbeAfterSeconds));
+  set_up_clients_of(acceptor.native_handle());
   acceptor.non_blocking(true, failure);
   listeners_.spawn(accept_from(std::move(acceptor), std::move(purpose)));
   return {};

@@ -63,6 +63,7 @@ class Server {
   DecisionLog log_;
   PipePool pipes_;
   OwnAddresses own_;
+  UnresolvedNames unresolved_;
   Environment environment_;
   async::TaskScope listeners_;
   async::TaskScope connections_;

@@ -121,6 +121,8 @@ class Session {
   Task<void> run_tunnel();
   Task<bool> first_bytes_come(const Admission& admission, Decision& decision);
   Task<void> checked_up(Relay& relay, Socket& upstream, const Admission& admission, Decision& decision);
+  enum class Read : std::uint8_t { kSome, kNothingYet, kEnd };
+  Read read_now(std::size_t bound);
   Task<bool> read_more(std::size_t bound);
   Task<bool> tls_is_fine(const Admission& admission, Decision& decision);
   Task<void> serve_pinned(Socket upstream, Pinned pinned, Decision& decision);
@@ -140,7 +142,10 @@ class Session {
 // ---- bytes ----
 
 Task<bool> Session::send(std::string text) {
-  const auto [failure, count] = co_await asio::async_write(client_, asio::buffer(text), async::kOutcome);
+  const ssize_t at_once = ::send(client_.native_handle(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (at_once == static_cast<ssize_t>(text.size())) co_return true;  // nearly always: an answer is short
+  const auto rest = asio::buffer(text) + static_cast<std::size_t>(std::max<ssize_t>(at_once, 0));
+  const auto [failure, count] = co_await asio::async_write(client_, rest, async::kOutcome);
   co_return !failure;
 }
 
@@ -165,22 +170,28 @@ Task<void> Session::refuse(std::string answer) {
   }
 }
 
-// Appends what has come to the buffer, waiting for it without holding room. False at the end of the stream, on
-// failure, and when the buffer already holds `bound` bytes.
+// Appends what has come to the buffer. kEnd at the end of the stream, on failure, and when the buffer already holds
+// `bound` bytes.
+Session::Read Session::read_now(std::size_t bound) {
+  const std::size_t before = buffer_.size();
+  if (before >= bound) return Read::kEnd;
+  buffer_.resize(before + std::min(kReadBytes, bound - before));
+  const ssize_t got = ::recv(client_.native_handle(), buffer_.data() + before, buffer_.size() - before, MSG_DONTWAIT);
+  const int error_number = errno;
+  buffer_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+  if (got > 0) return Read::kSome;
+  return got < 0 && (error_number == EAGAIN || error_number == EINTR) ? Read::kNothingYet : Read::kEnd;
+}
+
+// As read_now(), but waits for something to come, without holding room meanwhile. False at the end.
 Task<bool> Session::read_more(std::size_t bound) {
-  while (buffer_.size() < bound) {
-    const std::size_t before = buffer_.size();
-    buffer_.resize(before + std::min(kReadBytes, bound - before));
-    const ssize_t got = ::recv(client_.native_handle(), buffer_.data() + before, buffer_.size() - before, MSG_DONTWAIT);
-    const int error_number = errno;
-    buffer_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
-    if (got > 0) co_return true;
-    if (got == 0 || (error_number != EAGAIN && error_number != EINTR)) co_return false;
+  while (true) {
+    const Read got = read_now(bound);
+    if (got != Read::kNothingYet) co_return got == Read::kSome;
     if (buffer_.empty()) release_buffer();
     const auto [failure] = co_await client_.async_wait(Socket::wait_read, async::kOutcome);
     if (failure) co_return false;
   }
-  co_return false;
 }
 
 // ---- requests ----
@@ -194,7 +205,8 @@ Task<std::optional<std::size_t>> Session::read_head(bool first) {
     const async::Deadline idle(client_.get_executor(), env_.bounds.idle_timeout, [this] { client_.cancel(); });
     if (!co_await read_more(kMaxHeadBytes)) co_return std::nullopt;
   }
-  const async::Deadline limit(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
+  if (buffer_.empty()) (void)read_now(kMaxHeadBytes);
+  std::optional<async::Deadline> limit;  // only for who keeps us waiting
   while (true) {
     const std::expected<std::optional<std::size_t>, HeadError> end = find_head_end(buffer_, scanned_);
     if (!end) {
@@ -203,8 +215,9 @@ Task<std::optional<std::size_t>> Session::read_head(bool first) {
       co_return std::nullopt;
     }
     if (*end) co_return **end;
+    if (!limit) limit.emplace(client_.get_executor(), env_.bounds.head_timeout, [this] { client_.cancel(); });
     if (co_await read_more(kMaxHeadBytes + 1)) continue;
-    if (limit.expired()) co_await refuse(timeout_answer());
+    if (limit->expired()) co_await refuse(timeout_answer());
     co_return std::nullopt;
   }
 }

@@ -13,9 +13,9 @@ namespace cofferdam::store {
 
 struct SnapshotQuery {
   std::string company;
-  std::string workspace;        // empty: every one
+  std::string workspace;  // empty: every one
   bool only_committed = true;
-  std::size_t limit = 0;        // 0: all; else the newest ones
+  std::size_t limit = 0;  // 0: all; else the newest ones
 };
 
 // Thread-safe; calls block. Every method is one transaction: it happened wholly or not at all. kUnavailable when the

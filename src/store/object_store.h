@@ -11,7 +11,9 @@
 
 namespace cofferdam::store {
 
-// Names of objects: lower-case letters, digits, '-', '_', '.' and '/'; at most 512 bytes; no empty, "." or ".." piece.
+// Names of objects: lower-case letters, digits, '-', '_', '.' and '/'; at most 512 bytes, 200 between slashes; no
+// empty,
+// "." or ".." piece. A name must not go on where another ends ("a" and "a/b"): a directory cannot hold both.
 Status check_object_key(std::string_view key);
 
 // One object being written. Nothing is visible under its name before commit() returns success; then it is durable.
@@ -25,7 +27,7 @@ class ObjectWriter {
 
 struct ObjectInfo {
   std::string key;
-  std::uint64_t size = 0;      // bytes
+  std::uint64_t size = 0;       // bytes
   std::int64_t modified_s = 0;  // seconds since the epoch, by the clock of the storage
 };
 
@@ -56,8 +58,8 @@ class ObjectStore {
 };
 
 // Objects as files below `path` (made when missing, mode 0700; files 0600): written beside their place, fsynced,
-// renamed, and the directory fsynced. A process that dies leaves only files below `path`/tmp, which the next open
-// removes when their writer is gone.
+// renamed, and the directory fsynced. A process that dies leaves only files below `path`/TMP, which the next open
+// removes when their writer is gone. kResourceExhausted, naming the file, when the disk is full.
 Result<std::unique_ptr<ObjectStore>> open_directory_store(const std::string& path);
 
 }  // namespace cofferdam::store

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cofferdam::store {
@@ -12,6 +13,7 @@ namespace cofferdam::store {
 // committed snapshot that was deleted until its objects are gone.
 enum class SnapshotState : std::uint8_t { kWriting, kSealed, kCommitted, kAbandoned, kDeleting };
 const char* to_string(SnapshotState state);
+std::optional<SnapshotState> parse_snapshot_state(std::string_view name);
 
 // The right to write one snapshot. A generation that is not the newest writes nothing: every statement of a writer
 // names it (fencing).
@@ -32,9 +34,9 @@ struct SnapshotRecord {
   std::string wrapped_key;        // the snapshot's own key, sealed
   std::string manifest_object;    // object key; empty until sealed
   std::uint64_t manifest_size = 0;
-  std::string manifest_digest;    // SHA-256 of the sealed manifest, 32 raw bytes
-  std::string summary;            // small JSON for lists: counts, bytes, Git head
-  std::string writer;             // who writes: host, pid, start; empty once committed
+  std::string manifest_digest;  // SHA-256 of the sealed manifest, 32 raw bytes
+  std::string summary;          // small JSON for lists: counts, bytes, Git head
+  std::string writer;           // who writes: host, pid, start; empty once committed
   std::int64_t generation = 0;
   std::int64_t lease_expires_ms = 0;
 };
@@ -43,13 +45,13 @@ enum class PackState : std::uint8_t { kLive, kDeleting };
 
 // One object full of sealed chunks.
 struct PackRecord {
-  std::string id;       // 32 hexadecimal digits
+  std::string id;  // 32 hexadecimal digits
   std::string company;
-  std::string object;   // object key
+  std::string object;  // object key
   std::uint64_t size = 0;
-  std::string digest;   // SHA-256 of the object, 32 raw bytes
-  std::string key_id;   // of the company key whose content key sealed it
-  std::string index;    // sealed list of the chunks in it (the same bytes end the object)
+  std::string digest;  // SHA-256 of the object, 32 raw bytes
+  std::string key_id;  // of the company key whose content key sealed it
+  std::string index;   // sealed list of the chunks in it (the same bytes end the object)
   std::int64_t created_ms = 0;
   PackState state = PackState::kLive;
 };
@@ -61,8 +63,8 @@ struct CompanyKeyRecord {
   std::string master_key_id;  // fingerprint of the master key that wraps it
   std::string wrapped;        // sealed key; empty when erased
   std::int64_t created_ms = 0;
-  bool current = false;       // new packs and snapshots use it
-  bool erased = false;        // the company was erased: what it sealed can never be read again
+  bool current = false;  // new packs and snapshots use it
+  bool erased = false;   // the company was erased: what it sealed can never be read again
 };
 
 }  // namespace cofferdam::store

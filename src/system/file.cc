@@ -36,11 +36,11 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return content;
 }
 
-Status write_all(int fd, std::string_view bytes) {
+Status write_all(int fd, std::string_view bytes, std::string_view name) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error::from_errno(errno, "write");
+    if (count < 0) return Error::from_errno(errno, "write " + std::string(name));
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   return {};
@@ -49,7 +49,7 @@ Status write_all(int fd, std::string_view bytes) {
 Result<UniqueFd> memory_file(const char* name, std::string_view content) {
   UniqueFd file(::memfd_create(name, MFD_CLOEXEC));
   if (!file) return Error::from_errno(errno, "make an anonymous file");
-  RETURN_IF_ERROR(write_all(file.get(), content));
+  RETURN_IF_ERROR(write_all(file.get(), content, "an anonymous file"));
   if (::lseek(file.get(), 0, SEEK_SET) != 0) return Error::from_errno(errno, "rewind an anonymous file");
   return file;
 }
@@ -58,7 +58,7 @@ Status replace_file(const std::string& path, std::string_view content, unsigned 
   std::string temporary = path + ".XXXXXX";
   UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return Error::from_errno(errno, "make a temporary file beside " + path);
-  Status written = write_all(file.get(), content);
+  Status written = write_all(file.get(), content, path);
   if (written && ::fchmod(file.get(), mode) != 0) written = Error::from_errno(errno, "set the mode of " + temporary);
   if (written && ::fsync(file.get()) != 0) written = Error::from_errno(errno, "synchronise " + temporary);
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {

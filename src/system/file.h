@@ -16,8 +16,8 @@ Result<std::string> read_up_to(int fd, std::size_t limit);
 // Reads a regular file; an error when it is longer than `limit` bytes.
 Result<std::string> read_file(const std::string& path, std::size_t limit);
 
-// Writes everything, whatever the kernel takes at a time.
-Status write_all(int fd, std::string_view bytes);
+// Writes everything, whatever the kernel takes at a time. `name` is what an error calls the file.
+Status write_all(int fd, std::string_view bytes, std::string_view name);
 
 // An anonymous file that holds `content`, positioned at its start.
 Result<UniqueFd> memory_file(const char* name, std::string_view content);

@@ -42,7 +42,7 @@ ByteSource source_of(std::string_view bytes) {
 }
 
 ByteSink sink_to(int fd) {
-  return [fd](std::string_view bytes) { return system::write_all(fd, bytes); };
+  return [fd](std::string_view bytes) { return system::write_all(fd, bytes, "the archive"); };
 }
 
 struct Decompressor::State {

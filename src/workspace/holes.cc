@@ -20,7 +20,7 @@ bool is_hole(std::string_view bytes) {
 }  // namespace
 
 Status write_with_holes(int file, std::string_view bytes) {
-  if (!is_hole(bytes)) return system::write_all(file, bytes);
+  if (!is_hole(bytes)) return system::write_all(file, bytes, "a file");
   if (::lseek(file, static_cast<off_t>(bytes.size()), SEEK_CUR) < 0) return Error::from_errno(errno, "extend a file");
   return {};
 }

@@ -534,6 +534,19 @@ const char* to_string(MergeReason reason) {
   return "";
 }
 
+void add(MergeCounts& sum, const MergeCounts& counts) {
+  sum.added += counts.added;
+  sum.updated += counts.updated;
+  sum.deleted += counts.deleted;
+  sum.modes += counts.modes;
+  sum.directories_made += counts.directories_made;
+  sum.directories_removed += counts.directories_removed;
+  sum.conflicts += counts.conflicts;
+  sum.kept += counts.kept;
+  sum.refused += counts.refused;
+  sum.left += counts.left;
+}
+
 bool MergePlan::changes_nothing() const {
   return std::ranges::all_of(actions, [](const MergeAction& action) { return action.verb == MergeVerb::kKeep; });
 }

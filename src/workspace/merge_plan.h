@@ -89,6 +89,9 @@ struct MergeCounts {
   bool operator==(const MergeCounts&) const = default;
 };
 
+// Adds up what several merges did.
+void add(MergeCounts& sum, const MergeCounts& counts);
+
 struct MergePlan {
   std::vector<MergeAction> actions;  // in the order in which they can be carried out
   MergeCounts counts;

@@ -72,7 +72,7 @@ std::string time_now() {
 Status write_owner(int lock) {
   const std::string text = "{\"pid\":" + std::to_string(::getpid()) + ",\"createdAt\":\"" + time_now() + "\"}\n";
   ASSIGN_OR_RETURN(const UniqueFd file, system::open_beneath(lock, kOwnerFile, O_WRONLY | O_CREAT | O_EXCL, 0600));
-  return system::write_all(file.get(), text);
+  return system::write_all(file.get(), text, kOwnerFile);
 }
 
 // The number after "pid": of the owner's record; nothing when there is none. The record is one flat object of a program

@@ -100,4 +100,7 @@ test_man_pages_are_formatted_without_a_warning() {
     [ ! -s warnings ] || fail "man warns about the page of $verb: $(cat warnings)"
     grep -q "cofferdam-$verb" page || fail "the page of $verb lacks its name"
   done
+  "$cofferdam" man >cofferdam.1
+  man --warnings -l cofferdam.1 >page 2>warnings || fail "man cannot read the overview"
+  [ ! -s warnings ] || fail "man warns about the overview: $(cat warnings)"
 }

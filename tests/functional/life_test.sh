@@ -250,3 +250,31 @@ test_many_short_runs() {
   local index
   for index in $(seq 1 30); do run 0 true; done
 }
+
+# The proxy of the run in the background dies; the run says so while the command still works.
+proxy_of_run_dies() {
+  kill -9 "$(pgrep -P "$run_pid" -x cofferdam-egres)"
+  wait_for 5 grep -q "egress proxy was ended by signal 9" "$scratch/err"
+  [ ! -e finished ] || fail "the loss of the proxy was told at the end only"
+}
+
+test_a_lost_egress_proxy_is_told_at_once() {
+  RUN_FLAGS=(--allow example.com --outcome "$scratch/outcome")
+  start sh -c 'touch started; while [ ! -e go ]; do sleep 0.05; done
+    curl -s -o /dev/null http://example.com/; echo "curl $?"; touch finished; exit 3'
+  proxy_of_run_dies
+  touch go
+  ended_with 3
+  out_has "curl 7"
+  outcome_is .kind exited
+  outcome_is .network null
+  text_is "lines about the proxy" "$(grep -c "egress proxy" "$scratch/err")" 1
+}
+
+test_a_lost_egress_proxy_leaves_the_time_limit() {
+  RUN_FLAGS=(--allow example.com --timeout 2s --quiet --outcome "$scratch/outcome")
+  start sh -c 'touch started; sleep 20'
+  proxy_of_run_dies
+  ended_with 124
+  outcome_is .timed_out true
+}

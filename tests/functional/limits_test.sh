@@ -2,7 +2,7 @@
 
 needs_cgroup() { is_root || skip "an ordinary user without a delegated control group"; }
 # True where this caller may use a control group of the kind.
-has_cgroup() { "$cofferdam" explain "$@" -o json -- true >/dev/null 2>&1; }
+has_cgroup() { "$cofferdam" explain "$@" -o json -- true 2>/dev/null | jq -e '.would_fail == []' >/dev/null; }
 
 test_g16_tmpfs_is_bounded() {
   RUN_FLAGS=(--tmpfs-size 8M)
@@ -111,4 +111,27 @@ test_g16_control_group_cannot_be_mounted_in_a_nested_sandbox() {
     for f in /tmp/c/memory.limit_in_bytes /tmp/c/memory.max; do
       [ ! -e $f ] || ! echo 512M 2>/dev/null > $f || echo "$f was written"; done; exit 0'
   out_is ""
+}
+
+test_limits_that_nothing_can_start_with_are_mistakes() {
+  local flags
+  for flags in "--open-files 1" "--open-files 3" "--memory 1M" "--tmpfs-size 4K"; do
+    # shellcheck disable=SC2086 # a flag and its value
+    expect 2 "$cofferdam" run $flags -- touch started
+    err_has "${flags% *}: nothing starts with less than"
+  done
+  [ ! -e started ] || fail "the command ran"
+  RUN_FLAGS=(--open-files 4)
+  run 0 true
+}
+
+test_too_few_open_files_for_cofferdam_itself() {
+  local limit
+  for limit in 8 16 64 255; do
+    expect 125 bash -c "ulimit -n $limit && exec \"\$@\"" sh "$cofferdam" run -- touch started
+    err_has "may open $limit files"
+    err_has 'ulimit -n 1024'
+  done
+  [ ! -e started ] || fail "the command ran"
+  expect 0 bash -c 'ulimit -n 256 && exec "$@"' sh "$cofferdam" run --profile claude_local --allow example.com -- true
 }

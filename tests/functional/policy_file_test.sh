@@ -58,3 +58,23 @@ test_mistakes_are_named_with_file_line_and_key() {
   run 2 touch started
   err_has absent.yaml
 }
+
+test_policy_from_a_pipe_and_from_nothing_else_that_is_no_file() {
+  local policy='variables: {set: {MADE: "1"}}'
+  run_with_policy() { timeout 10 "$cofferdam" run --quiet --policy "$1" -- sh -c 'echo "$MADE"'; }
+  text_is "from <(…)" "$(run_with_policy <(sleep 0.2; echo "$policy"))" 1
+  text_is "from /dev/stdin" "$(echo "$policy" | run_with_policy /dev/stdin)" 1
+  echo "$policy" >"$scratch/policy.yaml"
+  text_is "a file as /dev/stdin" "$(run_with_policy /dev/stdin <"$scratch/policy.yaml")" 1
+  mkfifo "$scratch/fifo"
+  local special
+  for special in "$scratch/fifo" /dev/zero; do
+    expect 2 timeout 10 "$cofferdam" run --policy "$special" -- true
+    err_has "$special: not a regular file"
+    err_has 'hint:'
+  done
+  expect 2 timeout 10 "$cofferdam" run --adapter-config "$scratch/fifo" -- true
+  err_has "$scratch/fifo: not a regular file"
+  expect 2 timeout 20 "$cofferdam" run --policy <(yes '# endless') -- true
+  err_has 'larger than'
+}

@@ -215,3 +215,19 @@ test_landlock_is_a_second_lock_on_files() {
   run 0 sh -c 'awk "\$5 == \"/\" {print \$6}" /proc/self/mountinfo; mkdir /made /etc/made && echo MADE'
   out_has MADE
 }
+
+# What is in root's own PATH may lie where the owner of the workspace cannot go.
+test_root_path_that_the_workspace_owner_cannot_reach() {
+  is_root || skip "a workspace of somebody else needs root"
+  make_elsewhere
+  chmod 700 "$elsewhere"
+  printf '#!/bin/sh\necho ran\n' >"$elsewhere/tool"
+  chmod 755 "$elsewhere/tool"
+  chown -R cofferdam-test "$scratch"
+  PATH=$elsewhere:$PATH run 125 tool
+  err_has "The user of the run may not reach $elsewhere"
+  err_has "hint: A run that root starts is the workspace owner's"
+  RUN_FLAGS=(--ro "$elsewhere")
+  run 125 true
+  err_has "The user of the run may not reach $elsewhere"
+}

@@ -308,3 +308,124 @@ test_codex_has_system_wide_defaults() {
   RUN_FLAGS+=(--filesystem host)
   run 1 cat /etc/codex/config.toml
 }
+
+# made KIND PATH: something that is no file and no directory.
+made() {
+  case $1 in
+    pipe) mkfifo "$2" ;;
+    socket) /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$2" ;;
+    device) mknod "$2" c 1 3 ;;
+  esac
+}
+
+test_special_files_at_protected_places_are_refused() {
+  need_python
+  local kind path
+  for kind in pipe socket device; do
+    [ "$kind" != device ] || is_root || continue
+    for path in .mcp.json .vscode .claude .claude/hooks .envrc .git/config .git/hooks kept; do
+      rm -rf .claude "$path"
+      mkdir -p "$(dirname "$path")"
+      made "$kind" "$path"
+      RUN_FLAGS=(--protect kept)
+      run 125 touch started
+      err_has "$ws/$path is a"
+      err_has "$kind, which"
+      err_has 'hint: Remove it, or allow changes with'
+      rm -rf "$path"
+      git init -q .
+    done
+  done
+  rm -rf .claude
+  [ ! -e started ] || fail "the command ran"
+}
+
+# A file where a directory of settings would be, a directory where a file would be, and entries without any right.
+test_what_stands_in_the_way_of_protected_places_is_protected() {
+  local place
+  for place in .claude .vscode .envrc; do
+    echo keep >"$place"
+    denied sh -c "echo evil > $place"
+    denied rm -f "$place"
+    denied mv "$place" away
+    text_is "$place" "$(cat "$place")" keep
+    chmod 0 "$place"
+    denied sh -c "chmod 600 $place; echo evil > $place"
+    denied rm -f "$place"
+    text_is "mode of $place" "$(stat -c %a "$place")" 0
+    rm -f "$place"
+  done
+  for place in .claude .mcp.json .cursor; do
+    mkdir "$place"
+    local mode
+    for mode in 0 400 500; do
+      chmod "$mode" "$place"
+      run 0 sh -c "chmod 755 $place 2>/dev/null; mkdir -p $place/hooks 2>/dev/null; rmdir $place 2>/dev/null; true"
+      text_is "mode of $place" "$(stat -c %a "$place")" "$mode"
+      chmod 755 "$place"
+      text_is "$place" "$(ls -A "$place")" ""
+    done
+    rmdir "$place"
+  done
+  chmod 0 .git
+  run 0 sh -c 'chmod 755 .git 2>/dev/null; mv .git away 2>/dev/null; true'
+  text_is "mode of .git" "$(stat -c %a .git)" 0
+  chmod 755 .git
+}
+
+# while_running COMMAND…: on the host, during a run whose words are in $scratch/err and whose outcome is recorded.
+while_running() {
+  "$cofferdam" run "${RUN_FLAGS[@]}" --outcome "$scratch/outcome" -- \
+    sh -c 'touch started; while [ ! -e go ]; do sleep 0.05; done' 2>"$scratch/err" &
+  local run_pid=$!
+  wait_for 10 test -e started
+  "$@"
+  touch go
+  wait "$run_pid"
+  rm started go
+}
+
+test_protected_places_that_the_host_replaces_are_told() {
+  mkdir -p .claude/hooks .vscode deep
+  echo '{}' >.claude/settings.json
+  echo '{}' >.vscode/tasks.json
+  echo keep >deep/kept
+  RUN_FLAGS=(--protect deep/kept)
+  rename_over() { echo new >"$1.new" && mv "$1.new" "$1"; }
+  local path
+  for path in .claude/settings.json deep/kept .envrc .mcp.json .git/config; do
+    while_running rename_over "$path"
+    err_has "$ws/$path is protected and was replaced on this machine during the run"
+    outcome_is '.unprotected | join(" ")' "$ws/$path"
+    case $path in .git/config) rm -f .git/config && git init -q . ;; .envrc | .mcp.json) rm "$path" ;; esac
+  done
+  while_running mv .claude elsewhere
+  outcome_is '.unprotected | join(" ")' "$ws/.claude"
+  mv elsewhere .claude
+  while_running sh -c 'rm -r .vscode && mkdir .vscode && echo evil >.vscode/tasks.json'
+  outcome_is '.unprotected | join(" ")' "$ws/.vscode"
+  while_running rmdir .idea
+  outcome_is '.unprotected | join(" ")' "$ws/.idea"
+  # Written in place, or beside: the mount holds.
+  while_running sh -c 'echo more >>.claude/settings.json; echo more >>deep/kept; touch .claude/notes'
+  outcome_is '.unprotected | join(" ")' ""
+  err_lacks 'was replaced'
+}
+
+test_settings_of_the_home_that_the_host_replaces_are_told() {
+  mkdir -p "$HOME/.claude"
+  echo '{}' >"$HOME/.claude/settings.json"
+  RUN_FLAGS=(--profile claude_local)
+  while_running sh -c 'echo "{}" >~/.claude/n && mv ~/.claude/n ~/.claude/settings.json'
+  err_has "$HOME/.claude/settings.json is protected and was replaced"
+}
+
+test_more_protected_paths_than_can_be_mounted() {
+  local flags=() index
+  for index in $(seq 3000); do flags+=(--protect "p$index"); done
+  expect 125 "$cofferdam" run "${flags[@]}" -- touch started
+  err_has 'mounts; at most 1700 are possible'
+  err_has 'hint: Name directories'
+  text_is "the workspace afterwards" "$(find . -path ./.git -prune -o -mindepth 1 -print)" ./file
+  expect 0 "$cofferdam" run "${flags[@]:0:400}" -- true
+}

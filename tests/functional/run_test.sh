@@ -47,3 +47,42 @@ test_time_limit_ends_the_run() {
   err_has 'ended after 300ms: the time limit'
   [ "$(jq -r .timed_out "$scratch/outcome")" = true ] || fail "outcome: $(cat "$scratch/outcome")"
 }
+
+# One rule, for run and explain: 2 is what was written (bad words, a policy that cannot be read or contradicts itself),
+# 125 what cannot be carried out on this machine (a path that is not there or not safe).
+exits_with() {
+  local code=$1 verb
+  shift
+  for verb in run explain; do
+    expect "$code" "$cofferdam" "$verb" "$@" -- touch started
+    err_has 'cofferdam: '
+  done
+  [ ! -e started ] || fail "the command ran"
+}
+
+test_exit_codes_of_what_was_written_and_of_what_is_missing() {
+  local absent=$scratch/absent
+  echo text >"$scratch/text"
+  printf 'ro: [%s]\n' "$absent" >"$scratch/policy.yaml"
+  exits_with 2 --nosuch
+  exits_with 2 --network sometimes
+  exits_with 2 --memory 1Q
+  exits_with 2 --open-files 1
+  exits_with 2 --ro "$absent" --rw "$absent"
+  exits_with 2 --ro /
+  exits_with 2 --ro /proc
+  exits_with 2 --workspace /
+  exits_with 2 --protect "$absent"
+  exits_with 2 --alias "/app=$absent"
+  exits_with 2 --policy "$absent"
+  exits_with 2 --policy "$scratch/text"
+  exits_with 2 --adapter-config "$absent"
+  exits_with 125 --ro "$absent"
+  exits_with 125 --rw "$absent"
+  exits_with 125 --workspace "$absent"
+  exits_with 125 --workspace "$scratch/text"
+  exits_with 125 --alias /app=absent
+  exits_with 125 --policy "$scratch/policy.yaml"
+  exits_with 125 --profile claude_local --home "$absent"
+  exits_with 125 --bubblewrap "$absent"
+}

@@ -52,3 +52,42 @@ test_decisions_of_500_runs_are_kept() {
   run 0 true
   [ ! -d "$COFFERDAM_STATE_DIR/runs/00aaaaaaaaaaaaaaaaaa" ] || fail "not trimmed after the hour"
 }
+
+# The caller's umask is the command's; it takes nothing away from our own records and placeholders.
+test_a_umask_that_takes_everything() {
+  local state=$scratch/state-of-its-own round
+  for round in 1 2; do
+    (umask 0777; COFFERDAM_STATE_DIR=$state "$cofferdam" run --allow example.com -- \
+      sh -c 'umask; curl -s --max-time 5 http://refused.example/ >/dev/null; true') >"$scratch/out" 2>"$scratch/err" ||
+      { cat "$scratch/err"; fail "round $round failed"; }
+    out_is 0777
+  done
+  text_is "the workspace afterwards" "$(find . -path ./.git -prune -o -mindepth 1 -print)" ./file
+  text_is "modes of the records" "$(find "$state" \( -type d ! -perm 0700 -o -type f ! -perm -0600 \) -print)" ""
+  COFFERDAM_STATE_DIR=$state expect 0 "$cofferdam" audit
+  out_has refused.example
+}
+
+# with_full_disk CODE COMMAND…: with a file system without room at $scratch/small, in a mount namespace of its own: others
+# would see the mount in sandboxes that start meanwhile.
+with_full_disk() {
+  local code=$1
+  shift
+  expect "$code" unshare --mount sh -c '
+    mount -t tmpfs -o size=64k none "$0" && mkdir -p "$0/state/active" "$0/state/runs" || exit 99
+    head -c 1M /dev/zero >"$0/filler" 2>/dev/null
+    exec "$@"' "$scratch/small" "$@"
+  err_has "No space left on device"
+}
+
+test_a_full_disk_names_the_file() {
+  is_root || skip "mounting a small file system needs root"
+  mkdir "$scratch/small"
+  with_full_disk 125 env COFFERDAM_STATE_DIR="$scratch/small/state" "$cofferdam" run -- touch started
+  err_has "write $scratch/small/state/active/"
+  err_has /undo:
+  err_has "hint: Its file system is full"
+  [ ! -e started ] || fail "the command ran"
+  with_full_disk 0 "$cofferdam" run --outcome "$scratch/small/outcome" -- true
+  err_has "write $scratch/small/outcome: No space left on device"
+}

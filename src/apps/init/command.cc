@@ -104,6 +104,7 @@ int keep_only_standard_descriptors(const Specification& spec, Terminal terminal,
   if (const int error_number = enter_landlock(landlock_ruleset); error_number != 0) {
     fail(error_number, true, "enter Landlock");
   }
+  ::umask(spec.umask);
   failure_fd = keep_only_standard_descriptors(spec, terminal, failure_fd);
   restore_signals();
   if (const int error_number = enter_seccomp(spec.nested_sandboxes); error_number != 0) {

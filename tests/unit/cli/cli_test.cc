@@ -144,9 +144,15 @@ INSTANTIATE_TEST_SUITE_P(
                    "cofferdam: --adapter-config: none.json: No such file or directory\n"},
         UsageError{
             "PolicyIsADirectory", {"run", "--policy", ".", "--", "x"}, "cofferdam: --policy: .: Is a directory\n"},
-        UsageError{"PolicyIsEndless",
-                   {"run", "--policy", "/dev/zero", "--", "x"},
-                   "cofferdam: --policy: /dev/zero: larger than 1048576 bytes\n"}),
+        UsageError{
+            "PolicyIsADevice",
+            {"run", "--policy", "/dev/zero", "--", "x"},
+            "cofferdam: --policy: /dev/zero: not a regular file\n  hint: Name a file, or give the text through a "
+            "pipe: <(command), or /dev/stdin after \"|\".\n"},
+        UsageError{"TooFewOpenFiles",
+                   {"run", "--open-files", "1", "--memory", "1M", "--", "x"},
+                   "cofferdam: --memory: nothing starts with less than 16M\ncofferdam: --open-files: nothing starts "
+                   "with less than 4\n"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_F(CliTest, NothingGivenShowsHelpAsAnError) {
@@ -248,7 +254,7 @@ TEST_F(CliTest, EveryFlagOfTheTableIsTakenByRunAndExplain) {
     if (spec.name == "restore") return ".";
     if (spec.value_name == "SIZE") return "64M";
     if (spec.value_name == "DURATION") return "10m";
-    return spec.value_name == "N" ? "2" : "/opt/x";
+    return spec.value_name == "N" ? "64" : "/opt/x";
   };
   for (const char* verb : {"run", "explain"}) {
     for (const domain::SettingSpec& spec : domain::setting_specs()) {
@@ -397,6 +403,31 @@ TEST_F(CliTest, AuditListsDecisions) {
   EXPECT_EQ(run_cofferdam({"audit", "-o", "json"}).out, "");
   fake().decisions = Error(ErrorCode::kNotFound, "no run r1");
   EXPECT_EQ(run_cofferdam({"audit", "r1"}).code, 1);
+}
+
+TEST_F(CliTest, AuditTakesATimeAndACount) {
+  fake().decisions = std::vector<std::string>();
+  EXPECT_EQ(run_cofferdam({"audit", "--since", "2026-12-03T14:00", "--last", "7"}).err,
+            "cofferdam: nothing since then\n");
+  EXPECT_EQ(fake().queries.at(0).since, domain::parse_moment("2026-12-03T14:00:00.000Z"));
+  EXPECT_EQ(fake().queries.at(0).last, 7U);
+  EXPECT_EQ(run_cofferdam({"audit", "--since", "1h"}).code, 0);
+  EXPECT_LT(*fake().queries.at(1).since, std::chrono::system_clock::now() - std::chrono::minutes(59));
+  EXPECT_GT(*fake().queries.at(1).since, std::chrono::system_clock::now() - std::chrono::minutes(61));
+  for (const auto& words : {std::vector<std::string>{"audit", "--since", "soon"}, {"audit", "--last", "0"}}) {
+    const Ended ended = run_cofferdam(words);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr(words[1] + ": \"" + words[2] + "\" is n"));
+  }
+}
+
+TEST_F(CliTest, ProgramPageHasEverySectionThatPeopleLookFor) {
+  const std::string page = run_cofferdam({"man"}).out;
+  for (const char* section :
+       {"NAME", "SYNOPSIS", "DESCRIPTION", "VERBS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"}) {
+    EXPECT_THAT(page, HasSubstr(std::string(".SH ") + section + "\n"));
+  }
+  EXPECT_THAT(run_cofferdam({"--help"}).out, HasSubstr("cofferdam run -- make test")) << "one source";
 }
 
 // ---------------------------------------------------------------------------------------------- help, man, completion

@@ -46,6 +46,11 @@ class FakeHost final : public HostView {
     add(path, PathFact::Type::kSymlink, owner).content = text;
     return *this;
   }
+  FakeHost& special(const std::string& path, PathFact::Type type) {
+    directory(domain::parent_of(path));
+    add(path, type, kUser);
+    return *this;
+  }
   FakeHost& mode(const std::string& path, mode_t mode) {
     entries_.at(path).fact.mode = mode;
     return *this;

@@ -166,6 +166,41 @@ TEST(Protection, LinksCannotBeProtected) {
   EXPECT_THAT(plan.error().to_string(), HasSubstr("symbolic link"));
 }
 
+TEST(Protection, SpecialFilesCannotBeProtected) {
+  for (const auto type : {PathFact::Type::kPipe, PathFact::Type::kSocket, PathFact::Type::kDevice}) {
+    for (const char* place : {"/w/a", "/w/a/f"}) {
+      FakeHost host;
+      host.special(place, type);
+      const auto plan = plan_protection(host, "/w", {{.path = "/w/a/f", .switch_that_allows = "--switch"}});
+      ASSERT_FALSE(plan);
+      EXPECT_THAT(plan.error().to_string(), HasSubstr(std::string(place) + " is a"));
+      EXPECT_THAT(plan.error().hint(), HasSubstr("--switch"));
+    }
+  }
+}
+
+TEST(Protection, WhatStandsInTheWayIsProtectedInstead) {
+  struct Case {
+    const char* name;
+    void (*make)(FakeHost&);
+  };
+  const std::vector<Case> cases = {
+      {"a file", [](FakeHost& host) { host.file("/w/a"); }},
+      {"a directory that cannot be entered", [](FakeHost& host) { host.file("/w/a/f").mode("/w/a", 0600); }},
+      {"a directory that cannot be written", [](FakeHost& host) { host.directory("/w/a").mode("/w/a", 0500); }},
+  };
+  for (const Case& each : cases) {
+    FakeHost host;
+    each.make(host);
+    const auto plan = plan_protection(host, "/w", {{.path = "/w/a/f"}, {.path = "/w/a/g"}});
+    ASSERT_TRUE(plan) << each.name;
+    ASSERT_EQ(plan->mounts.size(), 1U) << each.name;
+    EXPECT_EQ(plan->mounts[0].target, "/w/a") << each.name;
+    EXPECT_EQ(plan->mounts[0].kind, Kind::kReadOnly) << each.name;
+    EXPECT_TRUE(plan->placeholders.empty()) << each.name;
+  }
+}
+
 std::vector<std::string> exposed(const FakeHost& host, const std::string& program,
                                  const std::string& path = "/usr/bin") {
   MountSet mounts;
@@ -218,25 +253,23 @@ TEST(TrustedProgram, OnlyRootsOwn) {
   EXPECT_FALSE(find_bubblewrap(host, "/usr/bin/bwrap", {"/usr"}));
 }
 
-TEST(LimitsPlan, WhatCannotBeEnforcedIsRefused) {
+TEST(LimitsPlan, WhatCannotBeEnforcedIsAnObstacle) {
   const CgroupFacts none{
       .mode = CgroupMode::kNone, .directories = {}, .detail = "cgroup version 1, which only root may use"};
   const CgroupFacts all{
       .mode = CgroupMode::kV2, .directories = {{"memory", "/c"}, {"pids", "/c"}, {"cpu", "/c"}}, .detail = ""};
   domain::Limits memory;
   memory.memory_bytes = 64 << 20;
-  EXPECT_FALSE(plan_limits({.memory_bytes = 1}, all, 0)) << "nothing could start";
-  EXPECT_FALSE(plan_limits({.tmpfs_bytes = 1}, all, 0));
   const auto refused = plan_limits(memory, none, 1000);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().to_string(), HasSubstr("only root may use"));
-  ASSERT_TRUE(plan_limits(memory, all, 1000));
-  EXPECT_EQ(plan_limits(memory, all, 1000)->front().means, Means::kCgroupV2);
+  ASSERT_EQ(refused.obstacles.size(), 1U);
+  EXPECT_THAT(refused.obstacles[0].to_string(), HasSubstr("only root may use"));
+  EXPECT_TRUE(plan_limits(memory, all, 1000).obstacles.empty());
+  EXPECT_EQ(plan_limits(memory, all, 1000).limits.front().means, Means::kCgroupV2);
   domain::Limits pids;
   pids.pids = 10;
-  EXPECT_EQ(plan_limits(pids, none, 1000)->front().means, Means::kRlimit);
-  EXPECT_FALSE(plan_limits(pids, none, 0));
-  EXPECT_EQ(plan_limits({}, none, 0)->front().means, Means::kNone);
+  EXPECT_EQ(plan_limits(pids, none, 1000).limits.front().means, Means::kRlimit);
+  EXPECT_EQ(plan_limits(pids, none, 0).obstacles.size(), 1U);
+  EXPECT_EQ(plan_limits({}, none, 0).limits.front().means, Means::kNone);
 }
 
 TEST(BubblewrapArguments, FollowThePlan) {

@@ -83,6 +83,20 @@ TEST_F(AuditTest, UnknownAndImpossibleRunsAreErrors) {
   }
 }
 
+TEST_F(AuditTest, SinceAndLast) {
+  const auto at = [](const std::string& second, const std::string& verdict) {
+    return R"({"time":"2026-12-03T05:00:)" + second + R"(.000Z","verdict":")" + verdict + "\"}";
+  };
+  record("a", at("01", "allow") + "\n" + at("02", "deny") + "\n", 1000);
+  record("b", at("03", "allow") + "\n" + at("04", "deny") + "\n" + kDenied + "\n", 2000);
+  const auto since = domain::parse_moment("2026-12-03T05:00:02");
+  EXPECT_THAT(*read_decisions({.since = since}), ElementsAre(at("02", "deny"), at("03", "allow"), at("04", "deny")))
+      << "the moment itself counts, and what has no time is left out";
+  EXPECT_THAT(*read_decisions({.only_denied = true, .since = since, .last = 1}), ElementsAre(at("04", "deny")));
+  EXPECT_THAT(*read_decisions({.run = "a", .last = 1}), ElementsAre(at("02", "deny")));
+  EXPECT_EQ(read_decisions({.last = 100})->size(), 5U);
+}
+
 TEST_F(AuditTest, DoesNotFollowLinks) {
   record("run", kAllowed + "\n", 1000);
   const std::string link = state_ + "/runs/link";

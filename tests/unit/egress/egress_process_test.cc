@@ -164,6 +164,18 @@ TEST_F(EgressProcessTest, AKilledProxyIsAnError) {
   EXPECT_THAT(summary.error().message(), HasSubstr("signal 9"));
 }
 
+TEST_F(EgressProcessTest, DecisionsOutliveAKilledProxy) {
+  start();
+  (void)ask("CONNECT evil.test:443 HTTP/1.1\r\n\r\n");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (contents(config_.log_path).empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ::kill(process_->pid(), SIGKILL);
+  EXPECT_FALSE(process_->finish().has_value());
+  EXPECT_THAT(contents(config_.log_path), HasSubstr("\"host\":\"evil.test\""));
+}
+
 TEST_F(EgressProcessTest, AProxyThatDoesNotEndIsKilled) {
   start();
   ::kill(process_->pid(), SIGSTOP);

@@ -8,6 +8,7 @@
 
 #include "egress/config.h"
 #include "egress/decision_log.h"
+#include "egress/unresolved_names.h"
 #include "egress/upstream_proxy.h"
 
 namespace cofferdam::egress {
@@ -121,6 +122,27 @@ TEST(DecisionLogTest, TheListOfRefusalsIsBounded) {
   EXPECT_EQ(log.summary().refused.size(), EgressSummary::kMaxRefused);
   EXPECT_EQ(log.summary().refused[0].count, 2U);
   EXPECT_EQ(log.summary().refused_omitted, 300 - EgressSummary::kMaxRefused);
+}
+
+TEST(UnresolvedNamesTest, AreForgottenInTime) {
+  UnresolvedNames names;
+  const async::Clock::time_point begin;
+  names.add("a.test", begin);
+  EXPECT_TRUE(names.contains("a.test", begin + UnresolvedNames::kMemory - std::chrono::nanoseconds(1)));
+  EXPECT_FALSE(names.contains("a.test", begin + UnresolvedNames::kMemory));
+  EXPECT_FALSE(names.contains("b.test", begin));
+  names.add("a.test", begin + UnresolvedNames::kMemory);
+  EXPECT_TRUE(names.contains("a.test", begin + UnresolvedNames::kMemory));
+}
+
+TEST(UnresolvedNamesTest, AreBounded) {
+  UnresolvedNames names;
+  const async::Clock::time_point begin;
+  for (std::size_t i = 0; i < UnresolvedNames::kMaxNames; ++i) names.add("n" + std::to_string(i), begin);
+  names.add("one.more", begin);
+  EXPECT_FALSE(names.contains("one.more", begin));
+  names.add("later", begin + UnresolvedNames::kMemory);
+  EXPECT_TRUE(names.contains("later", begin + UnresolvedNames::kMemory));
 }
 
 TEST(UpstreamProxyTest, ReadsUrls) {

@@ -1,6 +1,9 @@
 // CONNECT and everything that may follow it, against a real proxy loop on loopback.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
+
+#include <array>
 
 #include "hello_bytes.h"
 #include "proxy_fixture.h"
@@ -523,6 +526,23 @@ TEST(ListenerPurposeTest, ReadsTheChannelsMessages) {
   }
 }
 
+// Whatever the host's default is: accepted sockets inherit it from their listener.
+TEST(ServerTest, ClientsAreNotPaced) {
+  async::Loop loop;
+  FakeResolver resolver;
+  Server server(loop, EgressConfig(), std::nullopt, resolver, UniqueFd());
+  UniqueFd listener = listen_on("127.0.0.1", 0);
+  const UniqueFd same(::fcntl(listener.get(), F_DUPFD_CLOEXEC, 3));
+  ASSERT_TRUE(server.add_listener(std::move(listener), ProxyListener{}).has_value());
+  std::array<char, 16> algorithm{};
+  socklen_t size = algorithm.size();
+  ASSERT_EQ(::getsockopt(same.get(), IPPROTO_TCP, TCP_CONGESTION, algorithm.data(), &size), 0);
+  EXPECT_STREQ(algorithm.data(), "reno");
+  async::TaskScope scope(loop.get_executor());
+  scope.spawn(server.stop());
+  loop.run();
+}
+
 TEST(UpstreamTest, EverythingGoesThroughTheOperatorsProxy) {
   std::string seen;
   Origin upstream([&](Connection& connection) {
@@ -601,6 +621,20 @@ TEST(UpstreamTest, NamesThatDoNotResolveHereInTimeArePassedOn) {
   for (const std::string failure : {"nxdomain", "dns_timeout", "silent"}) {
     EXPECT_EQ(proxy.connect(failure + ".test:443").second, kEstablished) << failure;
   }
+  EXPECT_EQ(proxy.resolver.asked, 3);
+  // The failure is remembered, so that nobody waits for it again.
+  EXPECT_EQ(proxy.connect("silent.test:443").second, kEstablished);
+  EXPECT_EQ(proxy.resolver.asked, 3);
+}
+
+TEST(UpstreamTest, FailuresAreNotRememberedWithoutAnOperatorsProxy) {
+  TestProxy proxy;
+  proxy.allow("flaky.test");
+  proxy.resolver.fail("flaky.test", "dns_timeout");
+  proxy.start();
+  EXPECT_THAT(proxy.connect("flaky.test:443").second, StartsWith("HTTP/1.1 504"));
+  EXPECT_THAT(proxy.connect("flaky.test:443").second, StartsWith("HTTP/1.1 504"));
+  EXPECT_EQ(proxy.resolver.asked, 2);
 }
 
 TEST(UpstreamTest, LoopbackRulesGoDirectAndPrivateLiteralsStayRefused) {

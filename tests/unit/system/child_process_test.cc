@@ -119,7 +119,7 @@ TEST(ChildProcessTest, ManyThreadsGetTheirOwnStatuses) {
 TEST(FileTest, ReadFileRefusesMoreThanItsBound) {
   std::string path = "/tmp/cofferdam-file-test.XXXXXX";
   const UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));
-  ASSERT_TRUE(write_all(file.get(), "12345"));
+  ASSERT_TRUE(write_all(file.get(), "12345", "five"));
   EXPECT_EQ(read_file(path, 5).value_or(""), "12345");
   const auto refused = read_file(path, 4);
   ASSERT_FALSE(refused);

@@ -47,7 +47,7 @@ inline Ran run_program(const std::string& directory, std::vector<std::string> ar
   in_read.reset();
   out_write.reset();
   std::thread writer([&] {
-    (void)system::write_all(in_write.get(), input);
+    (void)system::write_all(in_write.get(), input, "a file");
     in_write.reset();
   });
   Ran ran{.out = system::read_up_to(out_read.get(), std::size_t{1} << 28).value_or("")};

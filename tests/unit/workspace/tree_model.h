@@ -79,7 +79,7 @@ inline void write_tree(const std::string& root, const Tree& tree) {
     if (thing.kind == EntryKind::kSymlink) (void)!::symlink(thing.text.c_str(), full.c_str());
     if (thing.kind == EntryKind::kFile) {
       const UniqueFd out(::open(full.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-      (void)system::write_all(out.get(), thing.text);
+      (void)system::write_all(out.get(), thing.text, "a file");
       ::fchmod(out.get(), thing.mode);
     }
   }

@@ -1,4 +1,4 @@
-// The table of verbs.
+// The verbs of confinement, and those about the program itself.
 #include <array>
 
 #include "cli/verb.h"
@@ -25,14 +25,41 @@ constexpr OptionSpec kQuiet{"quiet", 'q', "", Completion::kNone, kGeneral, "Say 
 constexpr OptionSpec kOutcome{
     "outcome", 0, "FILE", Completion::kFile, kGeneral, "Write how the command ended to FILE as JSON.", false};
 constexpr OptionSpec kDenied{"denied", 0, "", Completion::kNone, kGeneral, "Only what was refused.", false};
+constexpr OptionSpec kSince{
+    "since",  0,
+    "TIME",   Completion::kNone,
+    kGeneral, "Only what is not older: a duration (90s, 10m, 2d) or a time in UTC (2026-12-03T14:00).",
+    false};
+constexpr OptionSpec kLast{"last", 0, "N", Completion::kNone, kGeneral, "Only the last N of them.", false};
 constexpr OptionSpec kList{"list", 0, "", Completion::kNone, kGeneral, "Print the names of the verbs, one a line.",
                            false};
 
-constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet};
+constexpr std::string_view kWorkspaceSection = "Saving and copying the workspace";
+constexpr OptionSpec kSave{
+    "save", 0, "", Completion::kNone, kWorkspaceSection,
+    "Save the workspace, encrypted, before the command begins and after it ended (cofferdam snapshot)."};
+constexpr OptionSpec kCopy{"copy", 0, "", Completion::kNone, kWorkspaceSection,
+                           "Let the command work on a private copy of the workspace and of every --restore path; its "
+                           "changes come home by a three-way merge."};
+constexpr OptionSpec kKeep{
+    "keep", 0, "", Completion::kNone, kWorkspaceSection, "With --copy: keep the copy after everything came home."};
+constexpr OptionSpec kPrefer{"prefer", 0, "both|sandbox|host", Completion::kWords, kWorkspaceSection,
+                             "With --copy, where both sides changed a file: keep both (default), the run's version, or "
+                             "this machine's."};
+constexpr OptionSpec kCompany{
+    "company", 0, "NAME", Completion::kNone, kWorkspaceSection,
+    "With --save: the company (tenant) that saves (default: $COFFERDAM_COMPANY, else \"default\")."};
+
+constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet,  kSave,
+                                    kCopy,   kKeep,          kPrefer,  kCompany};
 constexpr std::array kExplainOptions = {kPolicy, kAdapterConfig, kQuiet, kOutput};
-constexpr std::array kAuditOptions = {kDenied, kOutput};
+constexpr std::array kAuditOptions = {kDenied, kSince, kLast, kOutput};
 constexpr std::array kManOptions = {kList};
 constexpr std::array kOutputOption = {kOutput};
+
+constexpr std::array kRunPosition = {PositionalSpec{"RUN", "", "The run's id, as its closing summary names it (default: all runs).", false}};
+constexpr std::array kShellPosition = {PositionalSpec{"SHELL", "bash|zsh|fish", "bash, zsh or fish.", true}};
+constexpr std::array kVerbPosition = {PositionalSpec{"VERB", "", "The verb (default: the overview).", false}};
 
 constexpr std::string_view kUsualExitCodes = "0  done\n2  the command line is wrong";
 
@@ -58,11 +85,11 @@ constexpr std::array kVerbs = {
          .options = kRunOptions,
          .policy_options = true,
          .takes_command = true,
-         .positional = {},
+         .positionals = {},
          .exit_codes = "the command's own, or\n"
-                       "2      the command line or the policy is wrong\n"
+                       "2      the command line is wrong, or a policy contradicts itself or cannot be read\n"
                        "124    the time limit ended the command\n"
-                       "125    Cofferdam failed before the command began\n"
+                       "125    it could not be carried out here: a path is missing or unsafe, a limit has no means, …\n"
                        "126    the command is not executable\n"
                        "127    the command was not found\n"
                        "128+n  the command died of signal n",
@@ -72,8 +99,11 @@ constexpr std::array kVerbs = {
          .synopsis = "[FLAGS] -- COMMAND [ARGUMENTS…]",
          .description =
              "Prints the plan that \"cofferdam run\" with the same flags would carry out: every mount in order with "
-             "its reason, namespaces, system call filter, limits, environment and network rules. Nothing is started "
-             "and nothing is changed.",
+             "its reason, namespaces, system call filter, limits, environment and network rules. It warns when the "
+             "command "
+             "would not be found, and says \"would fail\" with what is missing where a limit cannot be enforced. "
+             "Nothing "
+             "is started and nothing is changed.",
          .examples = "cofferdam explain -- make test\n"
                      "    The default policy in this directory.\n"
                      "cofferdam explain -o json --profile codex_local -- codex\n"
@@ -81,10 +111,10 @@ constexpr std::array kVerbs = {
          .options = kExplainOptions,
          .policy_options = true,
          .takes_command = true,
-         .positional = {},
-         .exit_codes = "0    the plan was printed\n"
-                       "2    the command line or the policy is wrong\n"
-                       "125  no plan can be made on this machine",
+         .positionals = {},
+         .exit_codes = "0    the plan was printed, with what would keep it from working\n"
+                       "2    the command line is wrong, or a policy contradicts itself or cannot be read\n"
+                       "125  no plan can be made here: a path is missing or unsafe, no bubblewrap, …",
          .run = run_explain},
     Verb{.name = "doctor",
          .summary = "Say whether this machine can confine, and what to mend",
@@ -98,22 +128,24 @@ constexpr std::array kVerbs = {
          .options = kOutputOption,
          .policy_options = false,
          .takes_command = false,
-         .positional = {},
+         .positionals = {},
          .exit_codes = "0  run works here\n1  run cannot work: see what FAILED\n2  the command line is wrong",
          .run = run_doctor},
     Verb{.name = "audit",
          .summary = "List the connections that runs were allowed and refused",
-         .synopsis = "[--denied] [-o text|json] [RUN]",
+         .synopsis = "[--denied] [--since TIME] [--last N] [-o text|json] [RUN]",
          .description = "Lists the recorded network decisions of one run, or of all runs, oldest first. With -o json "
                         "each line is one decision as it was recorded.",
          .examples = "cofferdam audit --denied\n"
                      "    What was refused, in every run.\n"
+                     "cofferdam audit --since 1h --last 20\n"
+                     "    The last twenty of the last hour.\n"
                      "cofferdam audit -o json RUN | jq .host\n"
                      "    The hosts of one run.",
          .options = kAuditOptions,
          .policy_options = false,
          .takes_command = false,
-         .positional = {"RUN", "", "The run's id, as its closing summary names it (default: all runs).", false},
+         .positionals = kRunPosition,
          .exit_codes = "0  listed\n1  the records cannot be read\n2  the command line is wrong",
          .run = run_audit},
     Verb{.name = "version",
@@ -124,7 +156,7 @@ constexpr std::array kVerbs = {
          .options = kOutputOption,
          .policy_options = false,
          .takes_command = false,
-         .positional = {},
+         .positionals = {},
          .exit_codes = kUsualExitCodes,
          .run = run_version},
     Verb{.name = "completion",
@@ -140,7 +172,7 @@ constexpr std::array kVerbs = {
          .options = {},
          .policy_options = false,
          .takes_command = false,
-         .positional = {"SHELL", "bash|zsh|fish", "bash, zsh or fish.", true},
+         .positionals = kShellPosition,
          .exit_codes = kUsualExitCodes,
          .run = run_completion},
     Verb{.name = "man",
@@ -154,7 +186,7 @@ constexpr std::array kVerbs = {
          .options = kManOptions,
          .policy_options = false,
          .takes_command = false,
-         .positional = {"VERB", "", "The verb (default: the overview).", false},
+         .positionals = kVerbPosition,
          .exit_codes = kUsualExitCodes,
          .run = run_man},
     Verb{.name = "help",
@@ -165,14 +197,14 @@ constexpr std::array kVerbs = {
          .options = {},
          .policy_options = false,
          .takes_command = false,
-         .positional = {"VERB", "", "The verb (default: the overview).", false},
+         .positionals = kVerbPosition,
          .exit_codes = kUsualExitCodes,
          .run = run_help},
 };
 
 }  // namespace
 
-std::span<const Verb> verbs() {
+std::span<const Verb> local_verbs() {
   return kVerbs;
 }
 

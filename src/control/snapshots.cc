@@ -1,0 +1,252 @@
+#include "control/snapshots.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/strings.h"
+#include "crypto/sha256.h"
+#include "snapshot/master_key.h"
+#include "snapshot/pack_writer.h"
+#include "snapshot/snapshot_store.h"
+#include "store/catalog.h"
+#include "store/object_store.h"
+#include "system/file.h"
+#include "system/state_dir.h"
+
+namespace cofferdam::control {
+namespace {
+
+using snapshot::SnapshotStore;
+using store::SnapshotRecord;
+
+constexpr std::size_t kCacheNameDigits = 32;
+
+std::string writer_name() {
+  char host[HOST_NAME_MAX + 1] = {};
+  ::gethostname(host, HOST_NAME_MAX);
+  return std::string(host) + " pid " + std::to_string(::getpid());
+}
+
+// Where things lie below the state directory.
+struct Places {
+  std::string key_file;
+  std::string objects;
+  std::string catalog;
+  std::string caches;
+};
+
+Result<Places> places() {
+  ASSIGN_OR_RETURN(const std::string state, system::state_directory());
+  return Places{.key_file = state + "/keys/master.key",
+                .objects = state + "/store/objects",
+                .catalog = state + "/store/catalog.sqlite",
+                .caches = state + "/cache/stat"};
+}
+
+class StoredSnapshots : public Snapshots {
+ public:
+  explicit StoredSnapshots(snapshot::Environment environment) : environment_(std::move(environment)) {}
+
+  Result<SaveReport> save(const SaveRequest& request) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kWrite));
+    ASSIGN_OR_RETURN(const std::string workspace, workspace_name(request.directory));
+    ASSIGN_OR_RETURN(workspace::StatCache cache, cache_for(workspace));
+    snapshot::CaptureRequest capture{.directory = request.directory,
+                                     .company = request.company,
+                                     .workspace = workspace,
+                                     .label = request.label,
+                                     .writer = writer_name(),
+                                     .walk = {},
+                                     .must_hold_still = request.must_hold_still,
+                                     .cache = &cache,
+                                     .progress = request.progress,
+                                     .level = request.level,
+                                     .on_step = {}};
+    capture.walk.exclude = workspace::PathSet(request.exclude);
+    capture.walk.leave_out_dependencies = !request.with_dependencies;
+    ASSIGN_OR_RETURN(snapshot::CaptureReport report, snapshot::capture(*store, capture));
+    (void)cache.store();  // a cache that cannot be written costs time at the next save, nothing else
+    return SaveReport{.capture = std::move(report),
+                      .key_origin = store->masters().origin,
+                      .key_is_new = store->masters().made_now};
+  }
+
+  Result<std::vector<SnapshotRecord>> list(const std::string& company, const std::string& workspace) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kList));
+    return store->catalog().snapshots({.company = company, .workspace = workspace});
+  }
+
+  Result<SnapshotRecord> find(const std::string& company, const std::string& name) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kList));
+    return store->find(company, name);
+  }
+
+  Result<snapshot::Manifest> manifest(const std::string& company, const std::string& name) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kRead));
+    ASSIGN_OR_RETURN(const SnapshotRecord record, store->find(company, name));
+    ASSIGN_OR_RETURN(const snapshot::KeyRing keys, store->keys_of(company));
+    return store->manifest_of(record, keys);
+  }
+
+  Result<snapshot::RestoreReport> restore(const std::string& company, const std::string& name,
+                                          const snapshot::RestoreRequest& request) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kRead));
+    ASSIGN_OR_RETURN(const SnapshotRecord record, store->find(company, name));
+    return snapshot::restore(*store, record, request);
+  }
+
+  Result<snapshot::VerifyReport> verify(snapshot::VerifyRequest request) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kRead));
+    if (!request.snapshot.empty()) {
+      ASSIGN_OR_RETURN(const SnapshotRecord record, store->find(request.company, request.snapshot));
+      request.snapshot = record.id;
+    }
+    return snapshot::verify(*store, request);
+  }
+
+  Result<RemovalReport> remove(const std::string& company, const std::vector<std::string>& names) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kList));
+    RemovalReport report;
+    for (const std::string& name : names) {
+      ASSIGN_OR_RETURN(SnapshotRecord record, store->find(company, name));
+      report.removed.push_back(std::move(record));
+    }
+    return carry_out(*store, company, std::move(report));
+  }
+
+  Result<RemovalReport> prune(const std::string& company, const std::string& workspace,
+                              const snapshot::RetentionPolicy& policy, bool dry_run) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kList));
+    ASSIGN_OR_RETURN(snapshot::RetentionPlan plan, snapshot::plan_retention(*store, company, workspace, policy));
+    RemovalReport report{.kept = std::move(plan.kept), .removed = std::move(plan.removed), .collected = {}};
+    if (dry_run) return report;
+    return carry_out(*store, company, std::move(report));
+  }
+
+  Result<std::vector<store::CompanyKeyRecord>> keys(const std::string& company) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kList));
+    return store->catalog().company_keys(company);
+  }
+
+  Result<MasterKeyNames> master_keys() override {
+    ASSIGN_OR_RETURN(const snapshot::MasterKeys masters, load_masters(false));
+    MasterKeyNames names{.fingerprints = {}, .origin = masters.origin};
+    for (const crypto::SecretKey& key : masters.keys) names.fingerprints.push_back(key.fingerprint());
+    return names;
+  }
+
+  Result<store::CompanyKeyRecord> rotate_company_key(const std::string& company) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kRead));
+    return snapshot::rotate_company_key(store->catalog(), company, store->masters(), snapshot::now_ms());
+  }
+
+  Result<std::size_t> rotate_master_key() override {
+    ASSIGN_OR_RETURN(const snapshot::MasterKeys before, load_masters(false));
+    if (!before.is_file) {
+      return Error(ErrorCode::kFailedPrecondition, "the master key comes from " + before.origin + ", not from a file")
+          .with_hint("Put the new key first and the old one second in a file, name it with COFFERDAM_MASTER_KEY_FILE, "
+                     "and rotate then.");
+    }
+    // The new key is durable beside the old one before anything is sealed with it.
+    RETURN_IF_ERROR(snapshot::add_master_key(before.origin, crypto::SecretKey::random()));
+    ASSIGN_OR_RETURN(const snapshot::MasterKeys after, load_masters(false));
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kList));
+    ASSIGN_OR_RETURN(const std::vector<std::string> companies, store->catalog().companies());
+    std::size_t wrapped = 0;
+    for (const std::string& company : companies) {
+      ASSIGN_OR_RETURN(const std::size_t count, snapshot::rewrap_company_keys(store->catalog(), company, after));
+      wrapped += count;
+    }
+    return wrapped;
+  }
+
+  Result<crypto::SecretString> export_master_keys() override {
+    ASSIGN_OR_RETURN(const snapshot::MasterKeys masters, load_masters(false));
+    return snapshot::export_master_keys(masters);
+  }
+
+  Result<std::vector<std::string>> import_master_keys(const crypto::SecretString& text) override {
+    ASSIGN_OR_RETURN(const Places where, places());
+    std::vector<std::string> fingerprints;
+    for (const std::string_view line : split(text.reveal(), '\n')) {
+      if (trimmed(line).empty() || trimmed(line).starts_with('#')) continue;
+      ASSIGN_OR_RETURN(const crypto::SecretKey key, snapshot::parse_master_key(trimmed(line)));
+      RETURN_IF_ERROR(snapshot::append_master_key(where.key_file, key));
+      fingerprints.push_back(key.fingerprint());
+    }
+    if (fingerprints.empty()) return Error(ErrorCode::kInvalidArgument, "there is no key in it");
+    return fingerprints;
+  }
+
+  Status erase_company(const std::string& company) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kList));
+    return store->catalog().erase_company(company);
+  }
+
+ private:
+  // What the keys are needed for: a list needs none, reading needs those there are, writing makes the first one.
+  enum class Purpose : std::uint8_t { kList, kRead, kWrite };
+
+  Result<snapshot::MasterKeys> load_masters(bool may_make) const {
+    ASSIGN_OR_RETURN(const Places where, places());
+    return snapshot::load_master_keys(environment_, where.key_file, may_make);
+  }
+
+  Result<SnapshotStore*> store_for(Purpose purpose) {
+    const std::lock_guard lock(mutex_);
+    if (store_ && opened_for_ >= purpose) return &*store_;
+    ASSIGN_OR_RETURN(const Places where, places());
+    snapshot::MasterKeys masters;
+    if (purpose != Purpose::kList) {
+      ASSIGN_OR_RETURN(masters, load_masters(purpose == Purpose::kWrite));
+    }
+    ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> objects, store::open_directory_store(where.objects));
+    ASSIGN_OR_RETURN(std::unique_ptr<store::Catalog> catalog, store::open_catalog(where.catalog));
+    store_.emplace(std::move(objects), std::move(catalog), std::move(masters));
+    opened_for_ = purpose;
+    return &*store_;
+  }
+
+  static Result<workspace::StatCache> cache_for(const std::string& workspace) {
+    ASSIGN_OR_RETURN(const Places where, places());
+    RETURN_IF_ERROR(system::make_private_directories(where.caches));
+    return workspace::StatCache::load(where.caches + "/" +
+                                      crypto::sha256(workspace).hex().substr(0, kCacheNameDigits));
+  }
+
+  static Result<RemovalReport> carry_out(const SnapshotStore& store, const std::string& company,
+                                         RemovalReport report) {
+    for (const SnapshotRecord& record : report.removed) {
+      RETURN_IF_ERROR(store.catalog().delete_snapshot(record.id));
+    }
+    ASSIGN_OR_RETURN(report.collected, snapshot::collect(store, company, snapshot::now_ms()));
+    return report;
+  }
+
+  const snapshot::Environment environment_;
+  std::mutex mutex_;
+  std::optional<SnapshotStore> store_;
+  Purpose opened_for_ = Purpose::kList;
+};
+
+}  // namespace
+
+std::unique_ptr<Snapshots> make_snapshots(std::map<std::string, std::string, std::less<>> environment) {
+  return std::make_unique<StoredSnapshots>(std::move(environment));
+}
+
+Result<std::string> workspace_name(const std::string& directory) {
+  char real[PATH_MAX];
+  if (::realpath(directory.c_str(), real) == nullptr) {
+    return Error::from_errno(errno, "find " + printable(directory));
+  }
+  return "path:" + std::string(real);
+}
+
+}  // namespace cofferdam::control

@@ -1,0 +1,153 @@
+#include "control/workspace_copy.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "base/strings.h"
+#include "crypto/sha256.h"
+#include "git/layout.h"
+#include "git/outbound.h"
+#include "system/file.h"
+#include "workspace/baseline.h"
+#include "workspace/copy_tree.h"
+#include "workspace/inventory.h"
+#include "workspace/merge_apply.h"
+#include "workspace/workspace_lock.h"
+
+namespace cofferdam::control {
+namespace {
+
+using workspace::Inventory;
+using workspace::MergeAction;
+using workspace::MergeVerb;
+
+constexpr int kPlans = 3;
+constexpr unsigned kPrivateFile = 0600;
+constexpr const char* kGitDirectory = ".git";
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+// Where the journal of merges into `original` lies.
+std::string journal_of(const std::string& original, const std::string& state) {
+  return state + "/merges/" + crypto::sha256(original).hex();
+}
+
+Result<workspace::WorkspaceLock> lock_workspace(const std::string& original, const std::string& state) {
+  ASSIGN_OR_RETURN(const auto instance, workspace::paperclip_instance_root(environment_variable));
+  workspace::WorkspaceLockOptions options;
+  options.instance_root = instance.value_or(state);
+  return workspace::WorkspaceLock::acquire(original, options);
+}
+
+Result<Inventory> inventory_of(int root, bool without_git) {
+  workspace::InventoryOptions options;
+  // The history comes home by Git itself: its files mean nothing one by one.
+  if (without_git) options.walk.exclude.add(kGitDirectory);
+  return workspace::take_inventory(root, options);
+}
+
+bool is_remarkable(const MergeAction& action) {
+  return action.verb == MergeVerb::kKeep || action.verb == MergeVerb::kMoveAside;
+}
+
+Status make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), S_IRWXU) == 0) return {};
+  return Error::from_errno(errno, "make " + path);
+}
+
+// What kind of repository the tree is; nothing when it is none, or only part of one.
+Result<std::optional<git::Layout>> repository_at(const std::string& original) {
+  ASSIGN_OR_RETURN(git::Layout layout, git::read_layout(original));
+  if (!layout.is_repository()) return std::optional<git::Layout>();
+  if (layout.kind == git::Layout::Kind::kStandalone) return std::optional(std::move(layout));
+  return Error(ErrorCode::kUnsupported, printable(original) + " is a " + std::string(git::to_string(layout.kind)) +
+                                            ": its history lies in another directory, which a copy does not hold")
+      .with_hint("Run without --copy, or in the repository that holds the history.");
+}
+
+}  // namespace
+
+Status recover_workspace(const std::string& original, const std::string& state) {
+  ASSIGN_OR_RETURN(const UniqueFd root, system::open_directory(original));
+  ASSIGN_OR_RETURN(const workspace::RecoveryOutcome recovered,
+                   workspace::recover_merge(root.get(), journal_of(original, state)));
+  return {};
+}
+
+Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& place) {
+  TreeCopy copy;
+  copy.original_ = original;
+  copy.place_ = place;
+  ASSIGN_OR_RETURN(const std::optional<git::Layout> layout, repository_at(original));
+  RETURN_IF_ERROR(make_directory(copy.path()));
+  RETURN_IF_ERROR(make_directory(place + "/history"));
+  RETURN_IF_ERROR(system::replace_file(place + "/original", original, kPrivateFile));
+  ASSIGN_OR_RETURN(const UniqueFd source, system::open_directory(original));
+  ASSIGN_OR_RETURN(const UniqueFd target, system::open_directory(copy.path()));
+  ASSIGN_OR_RETURN(const workspace::CopyReport copied, workspace::copy_tree(source.get(), target.get(), {}));
+  if (layout) {
+    ASSIGN_OR_RETURN(const git::Layout sent, git::read_layout(copy.path(), {.origin = git::Origin::kSandbox,
+                                                                          .allowed_alternates = layout->alternates}));
+    RETURN_IF_ERROR(git::record_history_base(sent, place + "/history"));
+    ASSIGN_OR_RETURN(copy.history_, git::read_history_base(place + "/history"));
+  }
+  ASSIGN_OR_RETURN(Inventory sent, inventory_of(target.get(), layout.has_value()));
+  RETURN_IF_ERROR(system::replace_file(place + "/base.json", workspace::to_json({.exclude = {}, .entries = sent.entries}),
+                                       kPrivateFile));
+  copy.base_ = std::move(sent.entries);
+  return copy;
+}
+
+Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, workspace::Prefer prefer,
+                            const std::string& state, WorkspaceReport& report) const {
+  ASSIGN_OR_RETURN(const workspace::WorkspaceLock lock, lock_workspace(original_, state));
+  RETURN_IF_ERROR(system::make_private_directories(state + "/merges"));
+  RETURN_IF_ERROR(recover_workspace(original_, state));
+  if (!history_) return merge_files(run, prefer, journal_of(original_, state), report);
+
+  ASSIGN_OR_RETURN(const system::TemporaryDirectory scratch, system::TemporaryDirectory::create(place_, "git-"));
+  ASSIGN_OR_RETURN(git::Homecoming home, git::bring_history_home(git, original_,
+                                                                 {.sandbox = path(),
+                                                                  .base = *history_,
+                                                                  .scratch = scratch.path(),
+                                                                  .run = run,
+                                                                  .bounds = {}}));
+  report.branches.insert(report.branches.end(), home.imported.created.begin(), home.imported.created.end());
+  RETURN_IF_ERROR(merge_files(run, prefer, journal_of(original_, state), report));
+  if (home.failure) return std::move(*home.failure);
+  if (!home.integration) return {};
+  report.history = git::to_string(home.integration->relation);
+  ASSIGN_OR_RETURN(const git::IndexSettlement settled,
+                   git::settle_index(git, original_, home.exported, *home.integration, scratch.path()));
+  return {};
+}
+
+// The host may change between the look and the merge: then a new plan is made.
+Status TreeCopy::merge_files(const std::string& run, workspace::Prefer prefer, const std::string& journal,
+                             WorkspaceReport& report) const {
+  ASSIGN_OR_RETURN(const UniqueFd source, system::open_directory(path()));
+  ASSIGN_OR_RETURN(const UniqueFd target, system::open_directory(original_));
+  ASSIGN_OR_RETURN(const Inventory theirs, inventory_of(source.get(), history_.has_value()));
+  workspace::MergeOptions options{.prefer = prefer, .run_id = run, .excluded = {}, .is_tracked = {}};
+  if (history_) options.excluded.add(kGitDirectory);
+  for (int attempt = 1;; ++attempt) {
+    ASSIGN_OR_RETURN(const Inventory ours, inventory_of(target.get(), history_.has_value()));
+    ASSIGN_OR_RETURN(const workspace::MergePlan plan, workspace::plan_merge(base_, theirs, ours, options));
+    auto merged = workspace::apply_merge({.source = source.get(), .target = target.get(), .journal = journal}, plan);
+    if (!merged && merged.error().retry() == RetryClass::kAtOnce && attempt < kPlans) continue;
+    if (!merged) return std::move(merged.error());
+    std::ranges::copy_if(plan.actions, std::back_inserter(report.remarkable), is_remarkable);
+    std::ranges::copy(merged->deviations, std::back_inserter(report.remarkable));
+    workspace::add(report.merged, plan.counts);
+    return {};
+  }
+}
+
+}  // namespace cofferdam::control

@@ -1,0 +1,56 @@
+// Which chunks of a company are stored, and where.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "base/digest.h"
+#include "base/result.h"
+#include "snapshot/key_ring.h"
+#include "snapshot/pack_format.h"
+#include "store/catalog.h"
+
+namespace cofferdam::snapshot {
+
+struct KnownPack {
+  std::string id;
+  std::string object;
+  std::string key_id;
+};
+
+struct ChunkLocation {
+  const KnownPack* pack = nullptr;
+  SegmentPlace segment;
+  std::uint32_t offset = 0;  // in the segment's plaintext
+  std::uint32_t size = 0;
+};
+
+// About 80 bytes of memory a chunk. Not thread-safe while it is being loaded; afterwards lookups are.
+class ChunkIndex {
+ public:
+  static Result<ChunkIndex> load(store::Catalog& catalog, const KeyRing& keys);
+
+  const ChunkLocation* find(const Digest& name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? nullptr : &found->second;
+  }
+  std::size_t size() const { return places_.size(); }
+  const std::deque<KnownPack>& packs() const { return packs_; }
+
+ private:
+  struct HashOfName {
+    // A name is the output of a keyed hash: any eight bytes of it are as good as a hash.
+    std::size_t operator()(const Digest& name) const {
+      std::size_t value = 0;
+      std::memcpy(&value, name.bytes.data(), sizeof value);
+      return value;
+    }
+  };
+  std::deque<KnownPack> packs_;  // stable addresses
+  std::unordered_map<Digest, ChunkLocation, HashOfName> places_;
+};
+
+}  // namespace cofferdam::snapshot

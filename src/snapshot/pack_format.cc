@@ -1,0 +1,129 @@
+#include "snapshot/pack_format.h"
+
+#include <zstd.h>
+
+#include <memory>
+
+#include "crypto/seal.h"
+#include "snapshot/binary.h"
+
+namespace cofferdam::snapshot {
+namespace {
+
+constexpr std::string_view kSegmentContext = "cofferdam segment 1";
+constexpr std::size_t kLargestIndex = std::size_t{512} << 20;
+constexpr std::size_t kSegmentRow = 8 + 4 + 4;
+constexpr std::size_t kChunkRow = Digest::kSize + 4 + 4 + 4;
+
+std::string index_context(const std::string& pack_id) {
+  return "cofferdam pack index 1\n" + pack_id;
+}
+
+struct FreeCompressor {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+struct FreeDecompressor {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+bool place_is_sound(const ChunkPlace& chunk, const PackIndex& index) {
+  return chunk.segment < index.segments.size() &&
+         std::uint64_t{chunk.offset} + chunk.size <= index.segments[chunk.segment].plain;
+}
+
+bool place_is_sound(const SegmentPlace& segment, std::uint64_t pack_size) {
+  return segment.plain <= kSegmentLimit && segment.offset <= pack_size && segment.stored <= pack_size - segment.offset;
+}
+
+}  // namespace
+
+std::string seal_index(const PackIndex& index, const crypto::SecretKey& content_key, const std::string& pack_id) {
+  Encoder encoder;
+  encoder.number32(static_cast<std::uint32_t>(index.segments.size()));
+  for (const SegmentPlace& segment : index.segments) {
+    encoder.number64(segment.offset);
+    encoder.number32(segment.stored);
+    encoder.number32(segment.plain);
+  }
+  encoder.number32(static_cast<std::uint32_t>(index.chunks.size()));
+  for (const ChunkPlace& chunk : index.chunks) {
+    encoder.digest(chunk.name);
+    encoder.number32(chunk.segment);
+    encoder.number32(chunk.offset);
+    encoder.number32(chunk.size);
+  }
+  return crypto::seal(content_key, std::move(encoder).take(), index_context(pack_id));
+}
+
+Result<PackIndex> open_index(std::string_view sealed, const crypto::SecretKey& content_key, const std::string& pack_id,
+                             std::uint64_t pack_size) {
+  const std::string what = "the index of pack " + pack_id;
+  if (sealed.size() > kLargestIndex) return Error(ErrorCode::kResourceExhausted, what + " is too large");
+  ASSIGN_OR_RETURN(const std::string plain, in_context(crypto::open(content_key, sealed, index_context(pack_id)), what));
+  Decoder decoder(plain);
+  PackIndex index;
+  index.segments.resize(decoder.count(kSegmentRow));
+  for (SegmentPlace& segment : index.segments) {
+    segment = {.offset = decoder.number64(), .stored = decoder.number32(), .plain = decoder.number32()};
+    if (!place_is_sound(segment, pack_size)) decoder.fail();
+  }
+  index.chunks.resize(decoder.count(kChunkRow));
+  for (ChunkPlace& chunk : index.chunks) {
+    chunk = {.name = decoder.digest(),
+             .segment = decoder.number32(),
+             .offset = decoder.number32(),
+             .size = decoder.number32()};
+    if (!decoder.failed() && !place_is_sound(chunk, index)) decoder.fail();
+  }
+  RETURN_IF_ERROR(decoder.finish(what));
+  return index;
+}
+
+std::string pack_tail(std::string_view sealed_index) {
+  Encoder footer;
+  footer.number32(static_cast<std::uint32_t>(sealed_index.size()));
+  return std::string(sealed_index) + std::move(footer).take() + std::string(kPackEnd);
+}
+
+Result<std::string> compress(std::string_view plaintext, int level) {
+  thread_local const std::unique_ptr<ZSTD_CCtx, FreeCompressor> kContext(ZSTD_createCCtx());
+  std::string out(ZSTD_compressBound(plaintext.size()), '\0');
+  const std::size_t size =
+      ZSTD_compressCCtx(kContext.get(), out.data(), out.size(), plaintext.data(), plaintext.size(), level);
+  if (ZSTD_isError(size) != 0) return Error(ErrorCode::kInternal, std::string("zstd: ") + ZSTD_getErrorName(size));
+  out.resize(size);
+  return out;
+}
+
+Result<std::string> decompress(std::string_view compressed, std::size_t limit) {
+  thread_local const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> kContext(ZSTD_createDCtx());
+  const unsigned long long announced = ZSTD_getFrameContentSize(compressed.data(), compressed.size());
+  if (announced == ZSTD_CONTENTSIZE_ERROR || announced == ZSTD_CONTENTSIZE_UNKNOWN) {
+    return Error(ErrorCode::kDataLoss, "compressed data has no frame of known length");
+  }
+  if (announced > limit) {
+    return Error(ErrorCode::kResourceExhausted, "compressed data announces " + std::to_string(announced) +
+                                                    " bytes, more than " + std::to_string(limit));
+  }
+  std::string out(announced, '\0');
+  const std::size_t size =
+      ZSTD_decompressDCtx(kContext.get(), out.data(), out.size(), compressed.data(), compressed.size());
+  if (ZSTD_isError(size) != 0 || size != announced) {
+    return Error(ErrorCode::kDataLoss, "compressed data is damaged");
+  }
+  return out;
+}
+
+Result<std::string> seal_segment(std::string_view plaintext, const crypto::SecretKey& content_key, int level) {
+  ASSIGN_OR_RETURN(const std::string compressed, compress(plaintext, level));
+  return crypto::seal(content_key, compressed, kSegmentContext);
+}
+
+Result<std::string> open_segment(std::string_view sealed, const crypto::SecretKey& content_key, std::uint32_t plain) {
+  ASSIGN_OR_RETURN(const std::string compressed, crypto::open(content_key, sealed, kSegmentContext));
+  ASSIGN_OR_RETURN(std::string plaintext, decompress(compressed, plain));
+  if (plaintext.size() != plain) return Error(ErrorCode::kDataLoss, "a segment has another length than its index says");
+  return plaintext;
+}
+
+}  // namespace cofferdam::snapshot
