@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "crypto/sha256.h"
 #include "system/tree.h"
+#include "workspace/stable_read.h"
 #include "workspace/tar_format.h"
 
 namespace cofferdam::workspace {
@@ -22,7 +23,6 @@ namespace {
 
 constexpr std::uint32_t kPermissions = 0777;
 constexpr std::uint32_t kSpecialModes = 07000;
-constexpr int kAttempts = 3;
 constexpr int kReadFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 std::string text_of(int error_number) {
@@ -127,7 +127,7 @@ class Packer {
         return {};
       }
       if (is_unchanged(*file)) return add_file(name, *file);
-      if (attempt < kAttempts) continue;
+      if (attempt < kReadAttempts) continue;
       findings_.problems.push_back({.path = path_of(name), .kind = ProblemKind::kChanged});
       return add_file(name, *file);
     }

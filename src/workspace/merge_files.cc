@@ -23,6 +23,7 @@ namespace cofferdam::workspace {
 namespace {
 
 constexpr std::uint32_t kPermissions = 0777;
+constexpr std::uint32_t kSpecialModes = 07000;
 constexpr std::uint32_t kOwnerAll = 0700;
 constexpr std::size_t kBlock = std::size_t{128} << 10;
 
@@ -98,12 +99,14 @@ Status prepare_link(const Entry& entry, const Place& to) {
   return Error::from_errno(errno, "make the link " + printable(entry.path));
 }
 
-// mkdir honours the umask; the mode is set again.
+// mkdir honours the umask and passes on a set-group-id bit: the mode is set again.
 Status prepare_directory(const Entry& entry, const Place& to) {
   if (::mkdirat(to.directory, to.name.c_str(), kOwnerAll) != 0) {
     return Error::from_errno(errno, "make the directory " + printable(entry.path));
   }
-  return change_mode(to, (entry.mode & kPermissions) | kOwnerAll);
+  const std::uint32_t mode = (entry.mode & kPermissions) | kOwnerAll;
+  if (::fchmodat(to.directory, to.name.c_str(), mode, 0) == 0) return {};
+  return Error::from_errno(errno, "set the mode of " + printable(entry.path));
 }
 
 Result<Entry> read_file_entry(const Place& place, Entry entry) {
@@ -190,7 +193,7 @@ Status change_mode(const Place& place, std::uint32_t mode) {
     return Error(ErrorCode::kFailedPrecondition, printable(place.name) + " is neither a file nor a directory");
   }
   const std::string name = "/proc/self/fd/" + std::to_string(file.get());
-  if (::chmod(name.c_str(), mode & kPermissions) != 0) {
+  if (::chmod(name.c_str(), (identity.mode & kSpecialModes) | (mode & kPermissions)) != 0) {
     return Error::from_errno(errno, "set the mode of " + printable(place.name));
   }
   return {};

@@ -47,7 +47,7 @@ Status prepare(int source, const Entry& entry, const Place& to, bool durable);
 // change hands because root brought the results home.
 Status give_to_owner_of(const struct stat& like, const Place& place);
 
-// Sets the permission bits of a file or directory that may be closed to us.
+// Sets the permission bits of a file or directory that may be closed to us. Special bits that the host gave it stay.
 Status change_mode(const Place& place, std::uint32_t mode);
 
 }  // namespace cofferdam::workspace

@@ -415,6 +415,22 @@ TEST(MergeApplyTest, ARestrictiveUmaskChangesNoMode) {
   EXPECT_EQ(to_text(scene.now()), to_text(theirs));
 }
 
+TEST(MergeApplyTest, SpecialBitsOfTheHostsOwnStayWhereTheyAre) {
+  const Tree base = {{"d", folder(0555)}, {"d/a", file("1")}, {"e", folder(0755)}};
+  Tree theirs = base;
+  theirs["d/a"] = file("2");
+  theirs["e"] = folder(0750);
+  theirs["e/new"] = folder();
+  Scene scene(theirs, base);
+  ASSERT_EQ(::chmod((scene.host() + "/d").c_str(), 02555), 0);
+  ASSERT_EQ(::chmod((scene.host() + "/e").c_str(), 02755), 0);
+  Inventory ours{.entries = entries_of(base)};  // as an inventory sees it, without the special bits
+  const auto plan = plan_merge(entries_of(base), {.entries = entries_of(theirs)}, ours, {.run_id = "run"});
+  ASSERT_TRUE(scene.apply(*plan));
+  EXPECT_EQ(to_text(scene.now()),
+            to_text({{"d", folder(02555)}, {"d/a", file("2")}, {"e", folder(02750)}, {"e/new", folder(0755)}}));
+}
+
 TEST(MergeApplyTest, RootLeavesTheWorkspaceToItsOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const Tree base = {{"a", file("1")}};
