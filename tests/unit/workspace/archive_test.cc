@@ -337,6 +337,15 @@ TEST(ArchiveTest, TimesAreKeptToTheSecond) {
   EXPECT_EQ(status.st_mtim.tv_sec, 1'000'000'000);
 }
 
+TEST(ArchiveTest, TimesThatNobodyCanCountAreBrought) {
+  for (const std::string& time :
+       {std::string("777777777777"), std::string("\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", 12),
+        std::string("\xff\xff\xff\xff\x80\0\0\0\0\0\0\0", 12)}) {
+    const Unpacked back(TarBuilder().add({.name = "a", .content = "x", .time = time}).end());
+    EXPECT_TRUE(back.extracted) << back.extracted.error().to_string();
+  }
+}
+
 TEST(ArchiveTest, AFullDiskFailsTheUnpackingAndSaysSo) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
   const auto mount = scratch();
