@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::uint32_t kPermissions = 0777;
 constexpr std::uint32_t kSpecialModes = 07000;
+constexpr std::size_t kPiece = std::size_t{256} << 10;  // of a large file, read at once
 constexpr int kReadFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 std::string text_of(int error_number) {
@@ -182,7 +183,7 @@ class Packer {
 class LargeFile {
  public:
   LargeFile(const OpenFile& file, std::string path, const ByteSink& sink)
-      : file_(file), path_(std::move(path)), sink_(sink), buffer_(kSmallFile, '\0') {}
+      : file_(file), path_(std::move(path)), sink_(sink), buffer_(kPiece, '\0') {}
 
   Result<Digest> copy(PackFindings& findings) {
     auto left = static_cast<std::uint64_t>(file_.status.st_size);

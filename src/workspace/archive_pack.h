@@ -17,7 +17,7 @@
 namespace cofferdam::workspace {
 
 // Larger files are read by the thread that writes, piece by piece.
-inline constexpr std::uint64_t kSmallFile = std::uint64_t{256} << 10;
+inline constexpr std::uint64_t kSmallFile = std::uint64_t{128} << 10;
 inline constexpr std::size_t kNamesInBatch = 16;
 
 struct PackFindings {

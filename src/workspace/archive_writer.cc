@@ -24,7 +24,7 @@
 namespace cofferdam::workspace {
 namespace {
 
-// 12 batches of 16 files of 256 KiB are 48 MiB.
+// 12 batches of 16 files of 128 KiB are 24 MiB, and twice as much with the room that a growing text keeps.
 constexpr std::size_t kBatchesAhead = 12;
 constexpr std::size_t kOutputChunk = std::size_t{256} << 10;
 

@@ -213,8 +213,22 @@ class Application {
     }
     RETURN_IF_ERROR(reach("update.return"));
     if (plan_.prefer != Prefer::kHost) return set_aside(number, prepared, target, "");
-    RETURN_IF_ERROR(exchange(prepared, target.place()));
-    return keep(action);
+    return put_back(number, target);
+  }
+
+  // The host's version returns to its place. What comes out must be what we put there; else the host has written once
+  // more, and that version is kept too.
+  Status put_back(std::size_t number, const Target& target) {
+    const Place prepared = places_.prepared(number);
+    const Status swapped = exchange(prepared, target.place());
+    if (!swapped && swapped.error().code() == ErrorCode::kNotFound) {
+      ASSIGN_OR_RETURN(const bool returned, rename_to_free(prepared, target.place()));
+      return returned ? keep(plan_.actions[number]) : set_aside(number, prepared, target, "");
+    }
+    RETURN_IF_ERROR(swapped);
+    ASSIGN_OR_RETURN(const auto found, identify(prepared));
+    const bool ours = found && *found == journal_.prepared().at(number);
+    return ours ? keep(plan_.actions[number]) : set_aside(number, prepared, target, "");
   }
 
   Status retire(std::size_t number, const Place& from) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "workspace/link_rule.h"
 #include "workspace/patterns.h"
@@ -164,12 +165,16 @@ class Planner {
     for (const Row& row : rows_) taken_names_.insert(std::string(row.path));
   }
 
-  std::vector<MergeAction> plan(const std::vector<std::string>& stripped_modes) {
+  std::vector<MergeAction> plan(const std::vector<std::string>& special_there,
+                                const std::vector<std::string>& special_here) {
     for (Row& row : rows_) freeze(row);
     for (Row& row : rows_) decide(row);
     mark_below();
     for (Row& row : rows_) settle(row);
-    for (const std::string& path : stripped_modes) note_special_mode(path);
+    // What the host has as well was not made in the sandbox.
+    for (const std::string& path : special_there) {
+      if (!contains(special_here, path)) note_special_mode(path);
+    }
     open_closed_directories();
     return in_order();
   }
@@ -560,7 +565,9 @@ Result<MergePlan> plan_merge(const std::vector<Entry>& base, const Inventory& th
   RETURN_IF_ERROR(check_sorted(theirs.entries, "the list of the sandbox's result"));
   RETURN_IF_ERROR(check_sorted(ours.entries, "the list of the host's workspace"));
   Planner planner(join_by_path(base, theirs.entries, ours.entries), options);
-  MergePlan plan{.actions = planner.plan(theirs.stripped_modes), .prefer = options.prefer, .run_id = options.run_id};
+  MergePlan plan{.actions = planner.plan(theirs.stripped_modes, ours.stripped_modes),
+                 .prefer = options.prefer,
+                 .run_id = options.run_id};
   plan.counts = count(plan.actions);
   plan.counts.left = planner.left();
   return plan;

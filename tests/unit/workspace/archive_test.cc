@@ -91,8 +91,8 @@ Tree odd_tree() {
                {"readonly", folder(0555)},
                {"readonly/inside", file("i")},
                {"big", file(std::string(700'000, 'B'))},
-               {"at-the-bound", file(std::string(256 << 10, 'A'))},
-               {"beyond-the-bound", file(std::string((256 << 10) + 1, 'C'))},
+               {"at-the-bound", file(std::string(128 << 10, 'A'))},
+               {"beyond-the-bound", file(std::string((128 << 10) + 1, 'C'))},
                {"block", file(std::string(512, 'D'))}};
   add_with_parents(tree, deep_path(20) + "/end", file("deep"));
   add_with_parents(tree, std::string(90, 'a') + "/" + std::string(90, 'b') + "/x", file("fits a prefix"));

@@ -303,6 +303,23 @@ TEST(MergeRaceTest, TheHostStaysWhenItIsPreferred) {
   EXPECT_EQ(to_text(scene.now()), to_text({{"a", file("late")}}));
 }
 
+TEST(MergeRaceTest, TheHostThatKeepsWritingLosesNoVersion) {
+  const Tree base = {{"a", file("1")}};
+  Scene scene({{"a", file("2")}}, base);
+  class Writing : public FaultPoint {
+   public:
+    explicit Writing(Scene& scene) : scene_(scene) {}
+    Status before(std::string_view name) override {
+      if (name == "update") scene_.replace("a", "late");
+      if (name == "update.return") scene_.replace("a", "later");
+      return {};
+    }
+    Scene& scene_;
+  } writing(scene);
+  ASSERT_TRUE(scene.apply(scene.plan(base, Prefer::kHost), &writing));
+  EXPECT_EQ(to_text(scene.now()), to_text({{"a", file("late")}, {"a.conflict-host-run-1", file("later")}}));
+}
+
 TEST(MergeRaceTest, AFileChangedBeforeItsDeletionStays) {
   const Tree base = {{"a", file("1")}};
   Scene scene({}, base);
