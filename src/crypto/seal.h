@@ -12,7 +12,7 @@
 namespace cofferdam::crypto {
 
 // What sealing adds to the plaintext: a random 24-byte nonce before it, a 16-byte tag after it.
-constexpr std::size_t kSealOverhead = 24 + 16;
+inline constexpr std::size_t kSealOverhead = 24 + 16;
 
 // nonce ‖ ciphertext ‖ tag. `context` is authenticated, not stored: opening needs the same bytes, so that a sealed
 // piece cannot be passed off as another one.

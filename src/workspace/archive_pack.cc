@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "crypto/sha256.h"
 #include "system/tree.h"
+#include "workspace/stable_read.h"
 #include "workspace/tar_format.h"
 
 namespace cofferdam::workspace {
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::uint32_t kPermissions = 0777;
 constexpr std::uint32_t kSpecialModes = 07000;
-constexpr int kAttempts = 3;
+constexpr std::size_t kPiece = std::size_t{256} << 10;  // of a large file, read at once
 constexpr int kReadFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 std::string text_of(int error_number) {
@@ -126,12 +127,8 @@ class Packer {
         findings_.problems.push_back(cannot_open(path_of(name), error_number));
         return {};
       }
-      if (content_.size() > kSmallFile) {
-        leave_to_the_writer(name);
-        return {};
-      }
       if (is_unchanged(*file)) return add_file(name, *file);
-      if (attempt < kAttempts) continue;
+      if (attempt < kReadAttempts) continue;
       findings_.problems.push_back({.path = path_of(name), .kind = ProblemKind::kChanged});
       return add_file(name, *file);
     }
@@ -142,16 +139,15 @@ class Packer {
     pieces_.push_back(std::exchange(piece_, {}));
   }
 
-  // At most one byte more than a small file has. An errno value, 0 for success.
+  // As much as the file had when it was opened. An errno value, 0 for success.
   int read_content(const OpenFile& file) {
     std::size_t have = 0;
-    content_.resize(static_cast<std::size_t>(file.status.st_size) + 1);
+    content_.resize(static_cast<std::size_t>(file.status.st_size));
     while (have < content_.size()) {
       const ssize_t count = read_some(file.fd.get(), content_.data() + have, content_.size() - have);
       if (count < 0) return errno;
       if (count == 0) break;
       have += static_cast<std::size_t>(count);
-      if (have == content_.size() && have <= kSmallFile) content_.resize(std::min(2 * have, kSmallFile + 1));
     }
     content_.resize(have);
     return 0;
@@ -187,7 +183,7 @@ class Packer {
 class LargeFile {
  public:
   LargeFile(const OpenFile& file, std::string path, const ByteSink& sink)
-      : file_(file), path_(std::move(path)), sink_(sink), buffer_(kSmallFile, '\0') {}
+      : file_(file), path_(std::move(path)), sink_(sink), buffer_(kPiece, '\0') {}
 
   Result<Digest> copy(PackFindings& findings) {
     auto left = static_cast<std::uint64_t>(file_.status.st_size);

@@ -17,8 +17,8 @@
 namespace cofferdam::workspace {
 
 // Larger files are read by the thread that writes, piece by piece.
-constexpr std::uint64_t kSmallFile = std::uint64_t{256} << 10;
-constexpr std::size_t kNamesInBatch = 16;
+inline constexpr std::uint64_t kSmallFile = std::uint64_t{128} << 10;
+inline constexpr std::size_t kNamesInBatch = 16;
 
 struct PackFindings {
   std::vector<Entry> entries;

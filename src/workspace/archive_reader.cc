@@ -11,6 +11,7 @@ namespace cofferdam::workspace {
 namespace {
 
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
+constexpr std::int64_t kLatestSecond = 9'000'000'000;  // in the year 2255
 constexpr std::size_t kBuffer = std::size_t{128} << 10;
 constexpr std::size_t kLongestName = 255;
 constexpr std::size_t kLongestTarget = 4'095;
@@ -93,13 +94,18 @@ const char* describe(char type) {
   }
 }
 
+// A time beyond what nanoseconds can count becomes the last one that they can.
+std::int64_t block_time(const TarBlock& block) {
+  return std::clamp(block.mtime, -kLatestSecond, kLatestSecond) * kNanoseconds;
+}
+
 // "123.456" of a pax header, in nanoseconds.
 std::optional<std::int64_t> pax_time(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   const std::size_t point = std::min(text.find('.'), text.size());
   const auto seconds = parse_decimal(text.substr(0, point));
-  if (!seconds || *seconds > 9'000'000'000) return std::nullopt;
+  if (!seconds || *seconds > static_cast<std::uint64_t>(kLatestSecond)) return std::nullopt;
   std::string fraction(text.substr(std::min(point + 1, text.size())));
   fraction.resize(9, '0');
   const auto nanoseconds = parse_decimal(fraction);
@@ -309,7 +315,7 @@ Result<std::optional<ArchiveMember>> ArchiveReader::next() {
     ArchiveMember member{.path = extension.path.value_or(block->name),
                          .target = extension.target.value_or(block->link),
                          .mode = block->mode,
-                         .mtime_ns = extension.mtime_ns.value_or(block->mtime * kNanoseconds)};
+                         .mtime_ns = extension.mtime_ns.value_or(block_time(*block))};
     auto kind = kind_of(block->type);
     if (!kind)
       return refused(std::string("tarball member that is ") + describe(block->type) + ": " + printable(member.path));

@@ -21,7 +21,7 @@ struct Baseline {
 };
 
 // Upper bound of the text that parse_baseline accepts, in bytes.
-constexpr std::size_t kLongestBaseline = std::size_t{1} << 30;
+inline constexpr std::size_t kLongestBaseline = std::size_t{1} << 30;
 
 std::string to_json(const Baseline& baseline);
 

@@ -14,26 +14,21 @@
 #include "base/strings.h"
 #include "system/parallel.h"
 #include "system/tree.h"
+#include "workspace/file_time.h"
 #include "workspace/stable_read.h"
 #include "workspace/walk.h"
 
 namespace cofferdam::workspace {
 namespace {
 
-constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr unsigned kPrivateDirectory = 0700;
 constexpr unsigned kPrivateFile = 0600;
 constexpr std::uint32_t kPermissionBits = 0777;
 constexpr std::size_t kCopyAtOnce = std::size_t{1} << 30;
 
-timespec time_of(const Entry& entry) {
-  const std::int64_t rest = ((entry.mtime_ns % kNanoseconds) + kNanoseconds) % kNanoseconds;
-  return {.tv_sec = (entry.mtime_ns - rest) / kNanoseconds, .tv_nsec = rest};
-}
-
 Status set_mode_and_time(int file, const Entry& entry) {
   if (::fchmod(file, entry.mode) != 0) return Error::from_errno(errno, "set the mode of " + printable(entry.path));
-  const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_of(entry)};
+  const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_of(entry.mtime_ns)};
   if (::futimens(file, times) != 0) return Error::from_errno(errno, "set the time of " + printable(entry.path));
   return {};
 }
@@ -180,7 +175,7 @@ class TreeCopier {
     if (privileged_ && ::fstatat(source_, entry.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
       (void)::fchownat(target_, entry.path.c_str(), status.st_uid, status.st_gid, AT_SYMLINK_NOFOLLOW);
     }
-    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_of(entry)};
+    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_of(entry.mtime_ns)};
     (void)::utimensat(target_, entry.path.c_str(), times, AT_SYMLINK_NOFOLLOW);
     return {};
   }

@@ -16,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "crypto/sha256.h"
 #include "system/tree.h"
+#include "workspace/file_time.h"
 #include "workspace/holes.h"
 
 namespace cofferdam::workspace {
@@ -23,7 +24,6 @@ namespace {
 
 constexpr std::uint32_t kPermissions = 0777;
 constexpr std::uint32_t kImpliedMode = 0755;
-constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 EntryKind kind_of(MemberKind kind) {
   switch (kind) {
@@ -45,16 +45,6 @@ Entry entry_of(const ArchiveMember& member) {
           .size = member.size,
           .mtime_ns = member.mtime_ns,
           .target = member.kind == MemberKind::kSymlink ? member.target : std::string()};
-}
-
-timespec time_of(std::int64_t nanoseconds) {
-  std::int64_t seconds = nanoseconds / kNanoseconds;
-  std::int64_t rest = nanoseconds % kNanoseconds;
-  if (rest < 0) {
-    rest += kNanoseconds;
-    --seconds;
-  }
-  return {.tv_sec = seconds, .tv_nsec = rest};
 }
 
 // Where members go: to a directory, or nowhere.

@@ -24,8 +24,8 @@ struct Extracted {
 };
 
 // `root` must be empty and nobody else's. Owners, access lists and extended attributes are never adopted; permission
-// bits are set whatever the umask is, those of directories last. Errors as of ArchiveReader; kAlreadyExists when
-// something was in the directory.
+// bits are set whatever the umask is, those of directories last. Nothing is synchronised to the disk. Errors as of
+// ArchiveReader; kAlreadyExists when something was in the directory.
 Result<Extracted> extract_archive(const ByteSource& source, int root, const ExtractOptions& options);
 
 // The same without writing anything: what the archive holds, or why it is refused.

@@ -70,18 +70,44 @@ class Application {
     const bool one_by_one = static_cast<std::size_t>(files) <= kSynchroniseOneByOne;
     std::map<std::size_t, Prepared> prepared;
     for (std::size_t number = 0; number < plan_.actions.size(); ++number) {
-      const MergeAction& action = plan_.actions[number];
-      if (!brings_something(action.verb)) continue;
+      if (!brings_something(plan_.actions[number].verb)) continue;
       RETURN_IF_ERROR(reach("prepare"));
-      RETURN_IF_ERROR(prepare(request_.source, *action.after, places_.prepared(number), one_by_one));
-      ASSIGN_OR_RETURN(const auto identity, identify(places_.prepared(number)));
-      if (!identity) return Error(ErrorCode::kInternal, "a prepared file is gone");
-      prepared[number] = *identity;
+      ASSIGN_OR_RETURN(prepared[number], prepare_one(number, one_by_one));
     }
     RETURN_IF_ERROR(reach("prepared.synchronise"));
     if (!one_by_one) RETURN_IF_ERROR(synchronise_everything());
+    RETURN_IF_ERROR(reach("asides.record"));
+    RETURN_IF_ERROR(journal_.record_asides(planned_asides()));
     RETURN_IF_ERROR(reach("prepared.record"));
     return journal_.record_prepared(std::move(prepared));
+  }
+
+  Result<Prepared> prepare_one(std::size_t number, bool durable) {
+    const MergeAction& action = plan_.actions[number];
+    const Place place = places_.prepared(number);
+    RETURN_IF_ERROR(prepare(request_.source, *action.after, place, durable));
+    RETURN_IF_ERROR(give_to_workspace(action.path, place));
+    ASSIGN_OR_RETURN(const auto identity, identify(place));
+    if (!identity) return Error(ErrorCode::kInternal, "a prepared file is gone");
+    return *identity;
+  }
+
+  // To the owner of what it replaces, else of the whole workspace.
+  Status give_to_workspace(const std::string& path, const Place& place) const {
+    if (::geteuid() != 0) return {};
+    auto like = system::status_beneath(request_.target, path);
+    if (!like) like = system::status_beneath(request_.target, "");
+    RETURN_IF_ERROR(like);
+    return give_to_owner_of(*like, place);
+  }
+
+  std::map<std::size_t, std::string> planned_asides() const {
+    std::map<std::size_t, std::string> paths;
+    for (std::size_t number = 0; number < plan_.actions.size(); ++number) {
+      const MergeAction& action = plan_.actions[number];
+      if (action.verb == MergeVerb::kMoveAside) paths[number] = action.copy_path;
+    }
+    return paths;
   }
 
   Status carry_out(std::size_t number) {
@@ -187,8 +213,22 @@ class Application {
     }
     RETURN_IF_ERROR(reach("update.return"));
     if (plan_.prefer != Prefer::kHost) return set_aside(number, prepared, target, "");
-    RETURN_IF_ERROR(exchange(prepared, target.place()));
-    return keep(action);
+    return put_back(number, target);
+  }
+
+  // The host's version returns to its place. What comes out must be what we put there; else the host has written once
+  // more, and that version is kept too.
+  Status put_back(std::size_t number, const Target& target) {
+    const Place prepared = places_.prepared(number);
+    const Status swapped = exchange(prepared, target.place());
+    if (!swapped && swapped.error().code() == ErrorCode::kNotFound) {
+      ASSIGN_OR_RETURN(const bool returned, rename_to_free(prepared, target.place()));
+      return returned ? keep(plan_.actions[number]) : set_aside(number, prepared, target, "");
+    }
+    RETURN_IF_ERROR(swapped);
+    ASSIGN_OR_RETURN(const auto found, identify(prepared));
+    const bool ours = found && *found == journal_.prepared().at(number);
+    return ours ? keep(plan_.actions[number]) : set_aside(number, prepared, target, "");
   }
 
   Status retire(std::size_t number, const Place& from) {

@@ -23,12 +23,19 @@ namespace cofferdam::workspace {
 namespace {
 
 constexpr std::uint32_t kPermissions = 0777;
+constexpr std::uint32_t kSpecialModes = 07000;
 constexpr std::uint32_t kOwnerAll = 0700;
 constexpr std::size_t kBlock = std::size_t{128} << 10;
 
 int rename_at2(const Place& from, const Place& to, unsigned flags) {
   return static_cast<int>(
       ::syscall(SYS_renameat2, from.directory, from.name.c_str(), to.directory, to.name.c_str(), flags));
+}
+
+Error rename_error(int error_number, const std::string& what) {
+  if (error_number != EINVAL && error_number != ENOSYS) return Error::from_errno(error_number, what);
+  return Error(ErrorCode::kUnsupported, what + ": this file system cannot rename without replacing, or swap two names")
+      .with_hint("Keep the workspace on a local file system (ext4, xfs, btrfs, tmpfs).");
 }
 
 Result<std::size_t> read_block(int file, std::vector<char>& block) {
@@ -92,12 +99,14 @@ Status prepare_link(const Entry& entry, const Place& to) {
   return Error::from_errno(errno, "make the link " + printable(entry.path));
 }
 
-// mkdir honours the umask; the mode is set again.
+// mkdir honours the umask and passes on a set-group-id bit: the mode is set again.
 Status prepare_directory(const Entry& entry, const Place& to) {
   if (::mkdirat(to.directory, to.name.c_str(), kOwnerAll) != 0) {
     return Error::from_errno(errno, "make the directory " + printable(entry.path));
   }
-  return change_mode(to, (entry.mode & kPermissions) | kOwnerAll);
+  const std::uint32_t mode = (entry.mode & kPermissions) | kOwnerAll;
+  if (::fchmodat(to.directory, to.name.c_str(), mode, 0) == 0) return {};
+  return Error::from_errno(errno, "set the mode of " + printable(entry.path));
 }
 
 Result<Entry> read_file_entry(const Place& place, Entry entry) {
@@ -121,12 +130,12 @@ Result<std::optional<struct stat>> look_at(const Place& place) {
 Result<bool> rename_to_free(const Place& from, const Place& to) {
   if (rename_at2(from, to, RENAME_NOREPLACE) == 0) return true;
   if (errno == EEXIST) return false;
-  return Error::from_errno(errno, "rename to " + printable(to.name));
+  return rename_error(errno, "rename to " + printable(to.name));
 }
 
 Status exchange(const Place& left, const Place& right) {
   if (rename_at2(left, right, RENAME_EXCHANGE) == 0) return {};
-  return Error::from_errno(errno, "put a new version in the place of " + printable(right.name));
+  return rename_error(errno, "put a new version in the place of " + printable(right.name));
 }
 
 Result<std::optional<Entry>> read_entry(const Place& place, const std::string& path) {
@@ -168,6 +177,13 @@ Status prepare(int source, const Entry& entry, const Place& to, bool durable) {
   return {};
 }
 
+Status give_to_owner_of(const struct stat& like, const Place& place) {
+  if (::geteuid() != 0 || like.st_uid == 0) return {};
+  constexpr int kNoFollow = AT_SYMLINK_NOFOLLOW;
+  if (::fchownat(place.directory, place.name.c_str(), like.st_uid, like.st_gid, kNoFollow) == 0) return {};
+  return Error::from_errno(errno, "set the owner of " + printable(place.name));
+}
+
 // fchmod refuses a descriptor that was opened without permission to read; its name below /proc does not.
 Status change_mode(const Place& place, std::uint32_t mode) {
   const UniqueFd file(::openat(place.directory, place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -177,7 +193,7 @@ Status change_mode(const Place& place, std::uint32_t mode) {
     return Error(ErrorCode::kFailedPrecondition, printable(place.name) + " is neither a file nor a directory");
   }
   const std::string name = "/proc/self/fd/" + std::to_string(file.get());
-  if (::chmod(name.c_str(), mode & kPermissions) != 0) {
+  if (::chmod(name.c_str(), (identity.mode & kSpecialModes) | (mode & kPermissions)) != 0) {
     return Error::from_errno(errno, "set the mode of " + printable(place.name));
   }
   return {};

@@ -27,7 +27,8 @@ Result<std::optional<struct stat>> look_at(const Place& place);
 // Renames when the new name is free; false when it is taken. kNotFound when there is nothing to rename.
 Result<bool> rename_to_free(const Place& from, const Place& to);
 
-// Swaps two names in one step. kNotFound when one of them is missing.
+// Swaps two names in one step. kNotFound when one of them is missing. Both renames are kUnsupported on a file system
+// that cannot do this.
 Status exchange(const Place& left, const Place& right);
 
 // What is at `place` now, read anew, as an entry for `path`. Nothing when it is absent or neither a file, a directory
@@ -42,7 +43,11 @@ Result<std::optional<Prepared>> identify(const Place& place);
 // file is on the disk when this returns.
 Status prepare(int source, const Entry& entry, const Place& to, bool durable);
 
-// Sets the permission bits of a file or directory that may be closed to us.
+// Gives what was prepared to the owner of `like`, when we are root and somebody else owns that: a workspace does not
+// change hands because root brought the results home.
+Status give_to_owner_of(const struct stat& like, const Place& place);
+
+// Sets the permission bits of a file or directory that may be closed to us. Special bits that the host gave it stay.
 Status change_mode(const Place& place, std::uint32_t mode);
 
 }  // namespace cofferdam::workspace

@@ -179,8 +179,16 @@ Status MergeJournal::record_prepared(std::map<std::size_t, Prepared> prepared) {
   return {};
 }
 
+Status MergeJournal::record_asides(std::map<std::size_t, std::string> paths) {
+  if (paths.empty()) return {};
+  asides_ = std::move(paths);
+  return write("aside", aside_text(asides_));
+}
+
 Status MergeJournal::record_aside(std::size_t number, const std::string& path) {
-  asides_[number] = path;
+  std::string& recorded = asides_[number];
+  if (recorded == path) return {};
+  recorded = path;
   return write("aside", aside_text(asides_));
 }
 

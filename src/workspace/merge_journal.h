@@ -56,7 +56,9 @@ class MergeJournal {
   int directory() const { return directory_.get(); }
 
   Status record_prepared(std::map<std::size_t, Prepared> prepared);
-  // A later record for the same step replaces an earlier one.
+  // Where steps are going to move something of the host's; whether they did is seen by what is there.
+  Status record_asides(std::map<std::size_t, std::string> paths);
+  // The same for one step. A later record replaces an earlier one.
   Status record_aside(std::size_t number, const std::string& path);
   Status commit();
   // Forgets the merge and the originals.

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/ranges.h"
 #include "base/strings.h"
 #include "workspace/link_rule.h"
 #include "workspace/patterns.h"
@@ -23,6 +24,14 @@ constexpr std::uint32_t kOwnerMayChange = 0300;  // w and x: what making and rem
 constexpr std::uint32_t kOwnerAll = 0700;
 constexpr std::uint32_t kPermissions = 0777;
 
+// What is to become of one path: the host's state becomes `landing` (nothing: the path goes), or stays.
+struct Choice {
+  bool take = false;
+  std::optional<Entry> landing;
+  bool conflict = false;
+  MergeReason reason = MergeReason::kNone;
+};
+
 // Everything known about one path.
 struct Row {
   std::string_view path;
@@ -35,11 +44,7 @@ struct Row {
   bool noted = false;    // the user was told about this one or one above
   bool blocked = false;  // the host's file keeps the place of a directory that this would need
 
-  // The choice: whether the host's state becomes `landing` (nothing: the path goes) or stays.
-  bool take = false;
-  std::optional<Entry> landing;
-  bool conflict = false;
-  MergeReason reason = MergeReason::kNone;
+  Choice choice;
 
   bool host_below = false;     // something of the host's stays below
   bool sandbox_below = false;  // something of the sandbox's lands below
@@ -66,13 +71,6 @@ bool same_bytes(const Entry& left, const Entry& right) {
 std::optional<Entry> copy_of(const Entry* entry) {
   return entry == nullptr ? std::nullopt : std::optional(*entry);
 }
-
-struct Choice {
-  bool take = false;
-  std::optional<Entry> landing;
-  bool conflict = false;
-  MergeReason reason = MergeReason::kNone;
-};
 
 Choice stay(MergeReason reason = MergeReason::kNone) {
   return {.reason = reason};
@@ -164,15 +162,21 @@ class Planner {
     for (const Row& row : rows_) taken_names_.insert(std::string(row.path));
   }
 
-  std::vector<MergeAction> plan(const std::vector<std::string>& stripped_modes) {
+  std::vector<MergeAction> plan(const std::vector<std::string>& special_there,
+                                const std::vector<std::string>& special_here) {
     for (Row& row : rows_) freeze(row);
     for (Row& row : rows_) decide(row);
     mark_below();
     for (Row& row : rows_) settle(row);
-    for (const std::string& path : stripped_modes) note_special_mode(path);
+    // What the host has as well was not made in the sandbox.
+    for (const std::string& path : special_there) {
+      if (!contains(special_here, path)) note_special_mode(path);
+    }
     open_closed_directories();
     return in_order();
   }
+
+  std::size_t left() const { return left_; }
 
  private:
   Row* parent_of(const Row& row) { return row.parent ? &rows_[*row.parent] : nullptr; }
@@ -195,14 +199,9 @@ class Planner {
 
   void decide(Row& row) {
     Choice choice = choose(row, options_.prefer);
-    if ((choice.take || choice.reason != MergeReason::kNone) && is_left_in_sandbox(row)) {
-      note_left(row);
-      return;
-    }
-    row.take = choice.take;
-    row.landing = std::move(choice.landing);
-    row.conflict = choice.conflict;
-    row.reason = choice.reason;
+    const bool matters = choice.take || choice.reason != MergeReason::kNone;
+    if (matters && is_left_in_sandbox(row)) return note_left(row);
+    row.choice = std::move(choice);
   }
 
   // Only the topmost of them is named: there can be very many.
@@ -217,8 +216,8 @@ class Planner {
     for (Row& row : rows_ | std::views::reverse) {
       Row* parent = parent_of(row);
       if (parent == nullptr) continue;
-      if ((row.take && row.landing) || row.sandbox_below) parent->sandbox_below = true;
-      if ((!row.take && row.ours != nullptr) || row.host_below) parent->host_below = true;
+      if ((row.choice.take && row.choice.landing) || row.sandbox_below) parent->sandbox_below = true;
+      if ((!row.choice.take && row.ours != nullptr) || row.host_below) parent->host_below = true;
     }
   }
 
@@ -227,16 +226,16 @@ class Planner {
     const Row* parent = parent_of(row);
     row.blocked = parent != nullptr && parent->blocked;
     if (row.blocked) {
-      if (row.take && row.landing) keep(row, MergeReason::kHostInTheWay);
+      if (row.choice.take && row.choice.landing) keep(row, MergeReason::kHostInTheWay);
       return;
     }
-    if (!row.take) return settle_staying(row);
-    if (!row.landing) return settle_going(row);
-    row.landing->kind == EntryKind::kDirectory ? settle_directory(row) : settle_leaf(row);
+    if (!row.choice.take) return settle_staying(row);
+    if (!row.choice.landing) return settle_going(row);
+    row.choice.landing->kind == EntryKind::kDirectory ? settle_directory(row) : settle_leaf(row);
   }
 
   void settle_staying(Row& row) {
-    if (row.reason != MergeReason::kNone) keep(row, row.reason);
+    if (row.choice.reason != MergeReason::kNone) keep(row, row.choice.reason);
     if (row.sandbox_below && !is_directory(row.ours)) {
       make_directory(row, row.theirs != nullptr ? *row.theirs : *row.base, MergeReason::kNeededByContents);
     }
@@ -244,14 +243,14 @@ class Planner {
 
   void settle_going(Row& row) {
     if (row.ours == nullptr) return;
-    if (is_leaf(row.ours)) return add(MergeVerb::kDelete, row, row.reason);
+    if (is_leaf(row.ours)) return add(MergeVerb::kDelete, row, row.choice.reason);
     if (row.host_below) return keep(row, MergeReason::kDirectoryNotEmpty);
-    add(MergeVerb::kRemoveDirectory, row, row.reason);
+    add(MergeVerb::kRemoveDirectory, row, row.choice.reason);
   }
 
   void settle_directory(Row& row) {
     if (is_directory(row.ours)) return set_mode(row);
-    make_directory(row, *row.landing, row.reason);
+    make_directory(row, *row.choice.landing, row.choice.reason);
   }
 
   void make_directory(Row& row, Entry directory, MergeReason reason) {
@@ -260,42 +259,43 @@ class Planner {
         add(MergeVerb::kDelete, row, reason);
       } else if (options_.prefer == Prefer::kHost) {
         row.blocked = true;
-        if (row.reason == MergeReason::kNone) keep(row, MergeReason::kHostInTheWay);
+        if (row.choice.reason == MergeReason::kNone) keep(row, MergeReason::kHostInTheWay);
         return;
       } else {
         move_aside(row);
       }
     }
-    row.landing = std::move(directory);
+    row.choice.landing = std::move(directory);
     add(MergeVerb::kMakeDirectory, row, reason);
     // Made open, so that it can be filled.
-    if ((row.landing->mode & kOwnerAll) == kOwnerAll) return;
-    Entry open = *row.landing;
+    if ((row.choice.landing->mode & kOwnerAll) == kOwnerAll) return;
+    Entry open = *row.choice.landing;
     open.mode |= kOwnerAll;
-    actions_.push_back({MergeVerb::kSetMode, std::string(row.path), reason, std::move(open), row.landing, {}});
+    actions_.push_back({MergeVerb::kSetMode, std::string(row.path), reason, std::move(open), row.choice.landing, {}});
   }
 
   void settle_leaf(Row& row) {
-    if (row.ours == nullptr) return add(MergeVerb::kAdd, row, row.reason);
+    if (row.ours == nullptr) return add(MergeVerb::kAdd, row, row.choice.reason);
     if (is_directory(row.ours)) return settle_leaf_over_directory(row);
-    if (same_bytes(*row.ours, *row.landing)) return set_mode(row);
-    if (!row.conflict || options_.prefer == Prefer::kSandbox) return add(MergeVerb::kUpdate, row, row.reason);
+    if (same_bytes(*row.ours, *row.choice.landing)) return set_mode(row);
+    if (!row.choice.conflict || options_.prefer == Prefer::kSandbox)
+      return add(MergeVerb::kUpdate, row, row.choice.reason);
     move_aside(row);
-    add(MergeVerb::kAdd, row, row.reason);
+    add(MergeVerb::kAdd, row, row.choice.reason);
   }
 
   void settle_leaf_over_directory(Row& row) {
-    if (!row.conflict && !row.host_below) {
-      add(MergeVerb::kRemoveDirectory, row, row.reason);
+    if (!row.choice.conflict && !row.host_below) {
+      add(MergeVerb::kRemoveDirectory, row, row.choice.reason);
     } else if (options_.prefer == Prefer::kHost) {
       return keep(row, MergeReason::kHostInTheWay);
     } else {
       move_aside(row);
     }
-    add(MergeVerb::kAdd, row, row.reason);
+    add(MergeVerb::kAdd, row, row.choice.reason);
   }
 
-  void set_mode(Row& row) { add(MergeVerb::kSetMode, row, row.reason); }
+  void set_mode(Row& row) { add(MergeVerb::kSetMode, row, row.choice.reason); }
 
   void move_aside(Row& row) {
     const std::string path(row.path);
@@ -322,7 +322,7 @@ class Planner {
     const bool lands =
         verb != MergeVerb::kDelete && verb != MergeVerb::kRemoveDirectory && verb != MergeVerb::kMoveAside;
     if (lands) {
-      action.after = row.landing;
+      action.after = row.choice.landing;
       action.after->mode &= kPermissions;
     }
     actions_.push_back(std::move(action));
@@ -345,15 +345,16 @@ class Planner {
 
   void open_closed_directory(const Row& row) {
     if (!is_directory(row.ours) || (row.ours->mode & kOwnerMayChange) == kOwnerMayChange) return;
-    const bool goes = row.take && !(row.landing && row.landing->kind == EntryKind::kDirectory);
-    const std::uint32_t last = row.take && row.landing && !goes ? row.landing->mode : row.ours->mode;
+    const bool goes = row.choice.take && !(row.choice.landing && row.choice.landing->kind == EntryKind::kDirectory);
+    const std::uint32_t last =
+        row.choice.take && row.choice.landing && !goes ? row.choice.landing->mode : row.ours->mode;
     const auto mode_change = [&](std::uint32_t from, std::uint32_t to) {
       Entry before = *row.ours;
       Entry after = *row.ours;
       before.mode = from;
       after.mode = to;
-      const bool wanted = row.take && !goes && to == last;
-      const MergeReason reason = wanted ? row.reason : MergeReason::kOpenedForWriting;
+      const bool wanted = row.choice.take && !goes && to == last;
+      const MergeReason reason = wanted ? row.choice.reason : MergeReason::kOpenedForWriting;
       return MergeAction{MergeVerb::kSetMode, std::string(row.path), reason, before, after, {}};
     };
     std::erase_if(actions_, [&](const MergeAction& action) {
@@ -398,10 +399,6 @@ class Planner {
     return std::move(actions_);
   }
 
- public:
-  std::size_t left() const { return left_; }
-
- private:
   std::vector<Row> rows_;
   const MergeOptions& options_;
   std::set<std::string> taken_names_;
@@ -560,7 +557,9 @@ Result<MergePlan> plan_merge(const std::vector<Entry>& base, const Inventory& th
   RETURN_IF_ERROR(check_sorted(theirs.entries, "the list of the sandbox's result"));
   RETURN_IF_ERROR(check_sorted(ours.entries, "the list of the host's workspace"));
   Planner planner(join_by_path(base, theirs.entries, ours.entries), options);
-  MergePlan plan{.actions = planner.plan(theirs.stripped_modes), .prefer = options.prefer, .run_id = options.run_id};
+  MergePlan plan{.actions = planner.plan(theirs.stripped_modes, ours.stripped_modes),
+                 .prefer = options.prefer,
+                 .run_id = options.run_id};
   plan.counts = count(plan.actions);
   plan.counts.left = planner.left();
   return plan;

@@ -30,7 +30,7 @@ Result<StableRead> read_stable(int root, const std::string& path, std::string& b
                                const std::function<Status(std::string_view)>& sink);
 
 // How often a file that changes while it is read is read again before that is an error.
-constexpr int kReadAttempts = 3;
+inline constexpr int kReadAttempts = 3;
 Error changed_while_read(const std::string& path);
 
 }  // namespace cofferdam::workspace

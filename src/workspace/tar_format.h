@@ -14,9 +14,9 @@
 
 namespace cofferdam::workspace {
 
-constexpr std::size_t kTarBlock = 512;
+inline constexpr std::size_t kTarBlock = 512;
 // What ends an archive, and all there is of an empty one.
-constexpr std::size_t kTarEnd = 2 * kTarBlock;
+inline constexpr std::size_t kTarEnd = 2 * kTarBlock;
 
 // Bytes of zeros between a member's content and the next header.
 constexpr std::size_t tar_padding(std::uint64_t size) {

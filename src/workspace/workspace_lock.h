@@ -61,6 +61,6 @@ struct RestoreFailure {
 RestoreFailure restore_failure(const Error& error);
 
 // The code that goes with the timeout.
-constexpr const char* kRestoreLockTimeoutCode = "ERR_WORKSPACE_RESTORE_LOCK_TIMEOUT";
+inline constexpr const char* kRestoreLockTimeoutCode = "ERR_WORKSPACE_RESTORE_LOCK_TIMEOUT";
 
 }  // namespace cofferdam::workspace

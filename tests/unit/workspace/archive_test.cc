@@ -91,8 +91,8 @@ Tree odd_tree() {
                {"readonly", folder(0555)},
                {"readonly/inside", file("i")},
                {"big", file(std::string(700'000, 'B'))},
-               {"at-the-bound", file(std::string(256 << 10, 'A'))},
-               {"beyond-the-bound", file(std::string((256 << 10) + 1, 'C'))},
+               {"at-the-bound", file(std::string(128 << 10, 'A'))},
+               {"beyond-the-bound", file(std::string((128 << 10) + 1, 'C'))},
                {"block", file(std::string(512, 'D'))}};
   add_with_parents(tree, deep_path(20) + "/end", file("deep"));
   add_with_parents(tree, std::string(90, 'a') + "/" + std::string(90, 'b') + "/x", file("fits a prefix"));
@@ -335,6 +335,28 @@ TEST(ArchiveTest, TimesAreKeptToTheSecond) {
   struct stat status{};
   ASSERT_EQ(::stat((back.directory.path() + "/a").c_str(), &status), 0);
   EXPECT_EQ(status.st_mtim.tv_sec, 1'000'000'000);
+}
+
+TEST(ArchiveTest, TimesThatNobodyCanCountAreBrought) {
+  for (const std::string& time :
+       {std::string("777777777777"), std::string("\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", 12),
+        std::string("\xff\xff\xff\xff\x80\0\0\0\0\0\0\0", 12)}) {
+    const Unpacked back(TarBuilder().add({.name = "a", .content = "x", .time = time}).end());
+    EXPECT_TRUE(back.extracted) << back.extracted.error().to_string();
+  }
+}
+
+TEST(ArchiveTest, AFullDiskFailsTheUnpackingAndSaysSo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can mount a small file system";
+  const auto mount = scratch();
+  if (::mount("tmpfs", mount.path().c_str(), "tmpfs", 0, "size=256k") != 0) GTEST_SKIP() << "mounting is not allowed";
+  const std::string archive = TarBuilder().file("big", std::string(1 << 20, 'x')).end();
+  auto target = system::open_directory(mount.path());
+  const auto failed = extract_archive(source_of(archive), target->get(), {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code(), ErrorCode::kResourceExhausted) << failed.error().to_string();
+  target->reset();
+  ::umount(mount.path().c_str());
 }
 
 TEST(ArchiveTest, UnpackingNeedsAnEmptyDirectory) {

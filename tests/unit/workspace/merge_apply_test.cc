@@ -303,6 +303,23 @@ TEST(MergeRaceTest, TheHostStaysWhenItIsPreferred) {
   EXPECT_EQ(to_text(scene.now()), to_text({{"a", file("late")}}));
 }
 
+TEST(MergeRaceTest, TheHostThatKeepsWritingLosesNoVersion) {
+  const Tree base = {{"a", file("1")}};
+  Scene scene({{"a", file("2")}}, base);
+  class Writing : public FaultPoint {
+   public:
+    explicit Writing(Scene& scene) : scene_(scene) {}
+    Status before(std::string_view name) override {
+      if (name == "update") scene_.replace("a", "late");
+      if (name == "update.return") scene_.replace("a", "later");
+      return {};
+    }
+    Scene& scene_;
+  } writing(scene);
+  ASSERT_TRUE(scene.apply(scene.plan(base, Prefer::kHost), &writing));
+  EXPECT_EQ(to_text(scene.now()), to_text({{"a", file("late")}, {"a.conflict-host-run-1", file("later")}}));
+}
+
 TEST(MergeRaceTest, AFileChangedBeforeItsDeletionStays) {
   const Tree base = {{"a", file("1")}};
   Scene scene({}, base);
@@ -413,6 +430,39 @@ TEST(MergeApplyTest, ARestrictiveUmaskChangesNoMode) {
   EXPECT_TRUE(scene.apply(scene.plan({})));
   ::umask(before);
   EXPECT_EQ(to_text(scene.now()), to_text(theirs));
+}
+
+TEST(MergeApplyTest, SpecialBitsOfTheHostsOwnStayWhereTheyAre) {
+  const Tree base = {{"d", folder(0555)}, {"d/a", file("1")}, {"e", folder(0755)}};
+  Tree theirs = base;
+  theirs["d/a"] = file("2");
+  theirs["e"] = folder(0750);
+  theirs["e/new"] = folder();
+  Scene scene(theirs, base);
+  ASSERT_EQ(::chmod((scene.host() + "/d").c_str(), 02555), 0);
+  ASSERT_EQ(::chmod((scene.host() + "/e").c_str(), 02755), 0);
+  Inventory ours{.entries = entries_of(base)};  // as an inventory sees it, without the special bits
+  const auto plan = plan_merge(entries_of(base), {.entries = entries_of(theirs)}, ours, {.run_id = "run"});
+  ASSERT_TRUE(scene.apply(*plan));
+  EXPECT_EQ(to_text(scene.now()),
+            to_text({{"d", folder(02555)}, {"d/a", file("2")}, {"e", folder(02750)}, {"e/new", folder(0755)}}));
+}
+
+TEST(MergeApplyTest, RootLeavesTheWorkspaceToItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const Tree base = {{"a", file("1")}};
+  Scene scene({{"a", file("2")}, {"d", folder()}, {"d/l", symlink_to("x")}}, base);
+  ASSERT_EQ(::chown(scene.host().c_str(), 12345, 12346), 0);
+  ASSERT_EQ(::chown((scene.host() + "/a").c_str(), 23456, 23457), 0);
+  ASSERT_TRUE(scene.apply(scene.plan(base)));
+  const auto owner = [&](const std::string& path) {
+    struct stat status{};
+    EXPECT_EQ(::lstat((scene.host() + path).c_str(), &status), 0);
+    return status.st_uid;
+  };
+  EXPECT_EQ(owner("/a"), 23456U);
+  EXPECT_EQ(owner("/d"), 12345U);
+  EXPECT_EQ(owner("/d/l"), 12345U);
 }
 
 TEST(MergeApplyTest, HolesStayHoles) {

@@ -16,6 +16,7 @@ struct RawMember {
   std::string link;
   unsigned mode = 0644;
   std::string size;  // the field as it is; empty: of the content
+  std::string time;  // the field as it is; empty: 1970
   bool bad_checksum = false;
 };
 
@@ -28,7 +29,7 @@ class TarBuilder {
     put(block, 108, octal(0, 7), 8);
     put(block, 116, octal(0, 7), 8);
     put(block, 124, member.size.empty() ? octal(member.content.size(), 11) : member.size, 12);
-    put(block, 136, octal(0, 11), 12);
+    put(block, 136, member.time.empty() ? octal(0, 11) : member.time, 12);
     block[156] = member.type;
     put(block, 157, member.link, 100);
     put(block, 257, std::string_view("ustar\00000", 8), 8);
