@@ -104,12 +104,19 @@ GitCommand RepositoryView::command(std::vector<std::string> arguments) const {
   GitCommand command{.repository = path(),
                      .arguments = std::move(arguments),
                      .input = {},
-                     .readable = object_directories(layout_),
+                     .readable = layout_.alternates,
                      .writable = {},
                      .writes_repository = true,
                      .environment = paperclip_identity()};
   command.environment.push_back("GIT_DIR=" + path());
-  if (in_place_) command.writable = {layout_.common_dir, layout_.git_dir};
+  const std::string& common = layout_.common_dir;
+  if (in_place_) {
+    // Neither hooks nor configuration.
+    command.readable.push_back(common + "/packed-refs");
+    command.writable = {common + "/objects", common + "/refs", common + "/logs", layout_.git_dir + "/logs"};
+  } else {
+    command.readable.push_back(common + "/objects");
+  }
   return command;
 }
 
