@@ -80,7 +80,7 @@ class Exporter {
       const auto before = out_.base_staged.find(path);
       if (before != out_.base_staged.end() && before->second.in_index == staged.in_index) continue;
       for (const IndexEntry& entry : staged.in_index) {
-        if (entry.mode != "160000" && !entry.intent_to_add) blobs.insert(entry.id);
+        if (entry.mode != kGitlinkMode && !entry.intent_to_add) blobs.insert(entry.id);
       }
     }
     if (blobs.empty()) return {};

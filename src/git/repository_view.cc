@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kIndexBytes = std::uint64_t{2} << 30;
 constexpr std::size_t kShallowBytes = std::size_t{16} << 20;
+constexpr std::size_t kRulesBytes = std::size_t{1} << 20;
 constexpr std::string_view kSharedIndex = "sharedindex.";
 
 Status make_directory(int root, const std::string& path, unsigned mode = 0700) {
@@ -73,6 +74,11 @@ Status RepositoryView::write_common(int git_dir, int common_dir) const {
   RETURN_IF_ERROR(write_new(fd(), "HEAD", head_text(layout_.head)));
   ASSIGN_OR_RETURN(const auto shallow, read_optional(common_dir, "shallow", kShallowBytes));
   if (shallow) RETURN_IF_ERROR(write_new(fd(), "shallow", *shallow));
+  // Rules about names; a driver that an attribute asks for has no program here.
+  RETURN_IF_ERROR(make_directory(fd(), "info"));
+  for (const char* name : {"info/exclude", "info/attributes"}) {
+    RETURN_IF_ERROR(copy_optional(common_dir, name, fd(), name, kRulesBytes));
+  }
   RETURN_IF_ERROR(copy_index(git_dir, fd()));
   return {};
 }
