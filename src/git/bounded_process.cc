@@ -134,7 +134,6 @@ Result<ProcessOutput> run_bounded(const BoundedProcess& process) {
                                .descriptors = {process.standard_input, out.writer(), err.writer()},
                                .new_session = true,
                                .working_directory = process.working_directory};
-  request.descriptors.insert(request.descriptors.end(), process.further_files.begin(), process.further_files.end());
   ASSIGN_OR_RETURN(system::ChildProcess child, system::ChildProcess::spawn(request));
   out.close_writer();
   err.close_writer();

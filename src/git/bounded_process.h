@@ -14,8 +14,7 @@ struct BoundedProcess {
   std::vector<std::string> command;      // argv; the first word is the absolute path of the program
   std::vector<std::string> environment;  // NAME=VALUE; the caller's is not inherited
   std::string working_directory;
-  int standard_input = -1;         // -1: /dev/null. A file, so that nobody has to feed it while reading the answers.
-  std::vector<int> further_files;  // become descriptors 3, 4, …
+  int standard_input = -1;  // -1: /dev/null. A file, so that nobody has to feed it while reading the answers.
   std::chrono::milliseconds timeout{60'000};
   std::size_t output_limit = 0;  // bytes of standard output
   std::size_t error_limit = 0;   // bytes of standard error that are kept; the rest is read and dropped

@@ -43,6 +43,7 @@ class Exporter {
       out_.index_id.clear();
       out_.notes.push_back("What was staged in the sandbox stays there: " + staged.error().to_string());
     }
+    RETURN_IF_ERROR(note_submodules());
     RETURN_IF_ERROR(pack());
     return std::move(out_);
   }
@@ -80,7 +81,7 @@ class Exporter {
       const auto before = out_.base_staged.find(path);
       if (before != out_.base_staged.end() && before->second.in_index == staged.in_index) continue;
       for (const IndexEntry& entry : staged.in_index) {
-        if (entry.mode != "160000" && !entry.intent_to_add) blobs.insert(entry.id);
+        if (entry.mode != kGitlinkMode && !entry.intent_to_add) blobs.insert(entry.id);
       }
     }
     if (blobs.empty()) return {};
@@ -96,6 +97,19 @@ class Exporter {
     commit.environment.emplace_back("GIT_COMMITTER_DATE=@0 +0000");
     ASSIGN_OR_RETURN(const std::string id, run_successfully(git_, commit));
     out_.index_id = trimmed(id);
+    return {};
+  }
+
+  // The commit of a submodule that the run moved lies in another repository, which is not entered.
+  Status note_submodules() {
+    if (out_.head.id == out_.base_head.id) return {};
+    const auto changes = read_tree_changes(git_, view_, out_.base_head.id, out_.head.id);
+    if (!changes) return {};  // the run has removed the base
+    for (const auto& [path, entries] : *changes) {
+      if (entries.empty() || entries.front().mode != kGitlinkMode) continue;
+      out_.notes.push_back("The submodule " + printable(path) + " is at commit " + short_id(entries.front().id) +
+                           " now, which stays in the sandbox.");
+    }
     return {};
   }
 

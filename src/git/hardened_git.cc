@@ -73,12 +73,11 @@ Result<std::string> find_git() {
       .with_hint("On Debian and Ubuntu: apt-get install git. It is looked up in the system's own directories only.");
 }
 
-Result<GitOutput> HardenedGit::run(const GitCommand& command) {
-  BoundedProcess process{.command = {program_},
+Result<GitOutput> run_hardened(std::vector<std::string> launcher, const GitCommand& command) {
+  BoundedProcess process{.command = std::move(launcher),
                          .environment = hardened_environment(command),
                          .working_directory = command.repository,
                          .standard_input = command.input_file,
-                         .further_files = {},
                          .timeout = command.timeout,
                          .output_limit = command.output_limit,
                          .error_limit = kGitErrorBytes};

@@ -23,11 +23,14 @@ std::vector<std::string> hardened_environment(const GitCommand& command);
 // Where git was installed by the administrator; never looked up in PATH. kFailedPrecondition when it is missing.
 Result<std::string> find_git();
 
+// Runs `launcher` (argv that ends with the git program, which other programs may come before) on the command.
+Result<GitOutput> run_hardened(std::vector<std::string> launcher, const GitCommand& command);
+
 class HardenedGit final : public GitProgram {
  public:
   // `program`: absolute path, as find_git() gives it.
   explicit HardenedGit(std::string program) : program_(std::move(program)) {}
-  Result<GitOutput> run(const GitCommand& command) override;
+  Result<GitOutput> run(const GitCommand& command) override { return run_hardened({program_}, command); }
 
  private:
   std::string program_;

@@ -207,6 +207,7 @@ Status forget_imported(GitProgram& git, const std::string& host, const std::stri
   RETURN_IF_ERROR(check_run_name(run));
   ASSIGN_OR_RETURN(const RepositoryView view, open_host(host, scratch));
   GitCommand remove = view.command({"update-ref", "--stdin", "-z"});
+  remove.writable.push_back(view.layout().common_dir);  // packed-refs is written anew
   for (const Ref& ref : view.layout().refs) {
     if (!ref.name.starts_with(run_prefix(run) + "/")) continue;
     remove.input += "delete " + ref.name;

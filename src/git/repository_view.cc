@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kIndexBytes = std::uint64_t{2} << 30;
 constexpr std::size_t kShallowBytes = std::size_t{16} << 20;
+constexpr std::size_t kRulesBytes = std::size_t{1} << 20;
 constexpr std::string_view kSharedIndex = "sharedindex.";
 
 Status make_directory(int root, const std::string& path, unsigned mode = 0700) {
@@ -73,6 +74,11 @@ Status RepositoryView::write_common(int git_dir, int common_dir) const {
   RETURN_IF_ERROR(write_new(fd(), "HEAD", head_text(layout_.head)));
   ASSIGN_OR_RETURN(const auto shallow, read_optional(common_dir, "shallow", kShallowBytes));
   if (shallow) RETURN_IF_ERROR(write_new(fd(), "shallow", *shallow));
+  // Rules about names; a driver that an attribute asks for has no program here.
+  RETURN_IF_ERROR(make_directory(fd(), "info"));
+  for (const char* name : {"info/exclude", "info/attributes"}) {
+    RETURN_IF_ERROR(copy_optional(common_dir, name, fd(), name, kRulesBytes));
+  }
   RETURN_IF_ERROR(copy_index(git_dir, fd()));
   return {};
 }
@@ -104,12 +110,19 @@ GitCommand RepositoryView::command(std::vector<std::string> arguments) const {
   GitCommand command{.repository = path(),
                      .arguments = std::move(arguments),
                      .input = {},
-                     .readable = object_directories(layout_),
+                     .readable = layout_.alternates,
                      .writable = {},
                      .writes_repository = true,
                      .environment = paperclip_identity()};
   command.environment.push_back("GIT_DIR=" + path());
-  if (in_place_) command.writable = {layout_.common_dir, layout_.git_dir};
+  const std::string& common = layout_.common_dir;
+  if (in_place_) {
+    // Neither hooks nor configuration.
+    command.readable.push_back(common + "/packed-refs");
+    command.writable = {common + "/objects", common + "/refs", common + "/logs", layout_.git_dir + "/logs"};
+  } else {
+    command.readable.push_back(common + "/objects");
+  }
   return command;
 }
 

@@ -13,6 +13,8 @@
 
 namespace cofferdam::git {
 
+inline constexpr std::string_view kGitlinkMode = "160000";  // a commit of another repository
+
 struct IndexEntry {
   std::string mode;  // "100644", "120000", "160000", …
   std::string id;

@@ -16,7 +16,6 @@ Result<ProcessOutput> shell(const std::string& script, std::chrono::milliseconds
   return run_bounded({.command = {"/bin/sh", "-c", script},
                       .environment = {},
                       .working_directory = "/",
-                      .further_files = {},
                       .timeout = timeout,
                       .output_limit = limit,
                       .error_limit = 16});

@@ -196,6 +196,21 @@ TEST_F(OutboundTest, AgentsBranchIsCreatedAndIntegrated) {
   EXPECT_EQ(host_status(), "");
 }
 
+TEST_F(OutboundTest, SubmodulesAreNamedAndNotEntered) {
+  run_shell(root_->path(), "git init -q lib && cd lib && echo l >l && git add l && git commit -qm l");
+  on_host("git submodule --quiet add ../lib lib && git commit -qm lib");
+  send();
+  in_sandbox("cd lib && echo 2 >>l && git commit -qam 2 && cd .. && git commit -qam moved");
+  const auto home = try_bring_home();
+  ASSERT_TRUE(home) << home.error().to_string();
+  ASSERT_TRUE(home->integration);
+  EXPECT_THAT(home->exported.notes,
+              ElementsAre("The submodule lib is at commit " + in_sandbox("git rev-parse HEAD:lib").substr(0, 12) +
+                          " now, which stays in the sandbox."));
+  EXPECT_EQ(on_host("git rev-parse HEAD"), in_sandbox("git rev-parse HEAD"));
+  EXPECT_EQ(on_host("git -C lib log --format=%s"), "l\n");
+}
+
 TEST_F(OutboundTest, UnbornHeadOnBothSides) {
   on_host("rm -rf .git && git init -q .");
   on_host("rm -rf .git/logs");

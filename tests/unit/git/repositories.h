@@ -26,7 +26,6 @@ inline std::string run_shell(const std::string& directory, const std::string& sc
                                    "GIT_CONFIG_KEY_2=protocol.file.allow", "GIT_CONFIG_VALUE_2=always",
                                    "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"},
                    .working_directory = directory,
-                   .further_files = {},
                    .output_limit = 1U << 20,
                    .error_limit = 1U << 16});
   EXPECT_TRUE(output) << output.error().to_string();
