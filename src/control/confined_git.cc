@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "confinement/linux_host_view.h"
 #include "confinement/bubblewrap.h"
 #include "confinement/trusted_program.h"
 #include "domain/path.h"
@@ -79,6 +80,13 @@ Result<git::GitOutput> ConfinedGit::run(const git::GitCommand& command) {
     return confinement::explain_bubblewrap_failure(output.standard_error);
   }
   return output;
+}
+
+std::unique_ptr<git::GitProgram> confined_git() {
+  const auto host = confinement::LinuxHostView::create();
+  if (!host) return nullptr;
+  auto git = ConfinedGit::create(*host);
+  return git ? std::make_unique<ConfinedGit>(std::move(*git)) : nullptr;
 }
 
 }  // namespace cofferdam::control

@@ -1,6 +1,7 @@
 // The git program inside a sandbox of its own: no network, and of the machine only what one command names.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,8 @@ class ConfinedGit final : public git::GitProgram {
   std::string program_;
   std::vector<std::string> system_;  // bubblewrap's arguments that show the system's programs
 };
+
+// One for this machine; null when it cannot be made here (`cofferdam doctor` says why).
+std::unique_ptr<git::GitProgram> confined_git();
 
 }  // namespace cofferdam::control

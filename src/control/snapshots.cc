@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "control/confined_git.h"
+#include "control/saved_history.h"
 #include "control/workspace_name.h"
 #include "crypto/sha256.h"
 #include "snapshot/master_key.h"
@@ -17,6 +19,7 @@
 #include "snapshot/snapshot_store.h"
 #include "store/catalog.h"
 #include "store/object_store.h"
+#include "store/store_config.h"
 #include "system/file.h"
 #include "system/state_dir.h"
 
@@ -36,18 +39,14 @@ std::string writer_name() {
 
 // Where things lie below the state directory.
 struct Places {
+  std::string state;
   std::string key_file;
-  std::string objects;
-  std::string catalog;
   std::string caches;
 };
 
 Result<Places> places() {
   ASSIGN_OR_RETURN(const std::string state, system::state_directory());
-  return Places{.key_file = state + "/keys/master.key",
-                .objects = state + "/store/objects",
-                .catalog = state + "/store/catalog.sqlite",
-                .caches = state + "/cache/stat"};
+  return Places{.state = state, .key_file = state + "/keys/master.key", .caches = state + "/cache/stat"};
 }
 
 class StoredSnapshots : public Snapshots {
@@ -71,6 +70,10 @@ class StoredSnapshots : public Snapshots {
                                      .on_step = {}};
     capture.walk.exclude = workspace::PathSet(request.exclude);
     capture.walk.leave_out_dependencies = !request.with_dependencies;
+    const std::unique_ptr<git::GitProgram> git = confined_git();
+    ASSIGN_OR_RETURN(const SavedHistory history, SavedHistory::of(request.directory, git.get()));
+    capture.walk.is_tracked = [&history](const std::string& path) { return history.tracks(path); };
+    capture.git_directory = history.standalone();
     ASSIGN_OR_RETURN(snapshot::CaptureReport report, snapshot::capture(*store, capture));
     (void)cache.store();  // a cache that cannot be written costs time at the next save, nothing else
     return SaveReport{.capture = std::move(report),
@@ -207,8 +210,9 @@ class StoredSnapshots : public Snapshots {
     if (purpose != Purpose::kList) {
       ASSIGN_OR_RETURN(masters, load_masters(purpose == Purpose::kWrite));
     }
-    ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> objects, store::open_directory_store(where.objects));
-    ASSIGN_OR_RETURN(std::unique_ptr<store::Catalog> catalog, store::open_catalog(where.catalog));
+    ASSIGN_OR_RETURN(const store::StoreConfig config, store::resolve_store_config(environment_, {}, where.state));
+    ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> objects, store::open_object_store(config, environment_));
+    ASSIGN_OR_RETURN(std::unique_ptr<store::Catalog> catalog, store::open_catalog(config.catalog_url));
     key_is_new_ = key_is_new_ || masters.made_now;
     store_.emplace(std::move(objects), std::move(catalog), std::move(masters));
     opened_for_ = purpose;

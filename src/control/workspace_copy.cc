@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "control/saved_history.h"
 #include "crypto/sha256.h"
+#include "git/inbound.h"
 #include "git/layout.h"
 #include "git/outbound.h"
 #include "system/file.h"
@@ -62,16 +64,6 @@ Status make_directory(const std::string& path) {
   return Error::from_errno(errno, "make " + path);
 }
 
-// What kind of repository the tree is; nothing when it is none, or only part of one.
-Result<std::optional<git::Layout>> repository_at(const std::string& original) {
-  ASSIGN_OR_RETURN(git::Layout layout, git::read_layout(original));
-  if (!layout.is_repository()) return std::optional<git::Layout>();
-  if (layout.kind == git::Layout::Kind::kStandalone) return std::optional(std::move(layout));
-  return Error(ErrorCode::kUnsupported, printable(original) + " is a " + std::string(git::to_string(layout.kind)) +
-                                            ": its history lies in another directory, which a copy does not hold")
-      .with_hint("Run without --copy, or in the repository that holds the history.");
-}
-
 }  // namespace
 
 Status recover_workspace(const std::string& original, const std::string& state) {
@@ -81,28 +73,40 @@ Status recover_workspace(const std::string& original, const std::string& state) 
   return {};
 }
 
-Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& place) {
+Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& place, git::GitProgram& git) {
   TreeCopy copy;
   copy.original_ = original;
   copy.place_ = place;
-  ASSIGN_OR_RETURN(const std::optional<git::Layout> layout, repository_at(original));
+  ASSIGN_OR_RETURN(const git::Layout layout, git::read_layout(original));
   RETURN_IF_ERROR(make_directory(copy.path()));
   RETURN_IF_ERROR(make_directory(place + "/history"));
   RETURN_IF_ERROR(system::replace_file(place + "/original", original, kPrivateFile));
   ASSIGN_OR_RETURN(const UniqueFd source, system::open_directory(original));
   ASSIGN_OR_RETURN(const UniqueFd target, system::open_directory(copy.path()));
-  ASSIGN_OR_RETURN(const workspace::CopyReport copied, workspace::copy_tree(source.get(), target.get(), {}));
-  if (layout) {
-    ASSIGN_OR_RETURN(const git::Layout sent, git::read_layout(copy.path(), {.origin = git::Origin::kSandbox,
-                                                                          .allowed_alternates = layout->alternates}));
-    RETURN_IF_ERROR(git::record_history_base(sent, place + "/history"));
-    ASSIGN_OR_RETURN(copy.history_, git::read_history_base(place + "/history"));
-  }
-  ASSIGN_OR_RETURN(Inventory sent, inventory_of(target.get(), layout.has_value()));
-  RETURN_IF_ERROR(system::replace_file(place + "/base.json", workspace::to_json({.exclude = {}, .entries = sent.entries}),
-                                       kPrivateFile));
+  workspace::PathSet elsewhere;
+  if (layout.is_repository() && !history_is_inside(layout)) elsewhere.add(kGitDirectory);
+  ASSIGN_OR_RETURN(const workspace::CopyReport copied, workspace::copy_tree(source.get(), target.get(), elsewhere));
+  if (layout.is_repository()) RETURN_IF_ERROR(copy.copy_history(layout, git));
+  ASSIGN_OR_RETURN(Inventory sent, inventory_of(target.get(), copy.history_.has_value()));
+  RETURN_IF_ERROR(system::replace_file(
+      place + "/base.json", workspace::to_json({.exclude = {}, .entries = sent.entries}), kPrivateFile));
   copy.base_ = std::move(sent.entries);
   return copy;
+}
+
+// Makes the history of the copy when it did not come with the files, and records what it was.
+Status TreeCopy::copy_history(const git::Layout& layout, git::GitProgram& git) {
+  if (layout.kind == git::Layout::Kind::kBare) {
+    return Error(ErrorCode::kUnsupported, printable(original_) + " is a bare repository: there is nothing to work in")
+        .with_hint("Run without --copy, or in a clone of it.");
+  }
+  if (!history_is_inside(layout)) {
+    RETURN_IF_ERROR(git::make_standalone_history(git, layout, git::Depth::kFull, path() + "/" + kGitDirectory, place_));
+  }
+  ASSIGN_OR_RETURN(const git::Layout sent, git::read_layout(path(), {.origin = git::Origin::kSandbox}));
+  RETURN_IF_ERROR(git::record_history_base(sent, place_ + "/history"));
+  ASSIGN_OR_RETURN(history_, git::read_history_base(place_ + "/history"));
+  return {};
 }
 
 Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, workspace::Prefer prefer,

@@ -24,9 +24,9 @@ namespace cofferdam::control {
 //   <state>/copies/<run>/<n>/history   what its Git history was (an empty directory without Git)
 class TreeCopy {
  public:
-  // Copies `original` (absolute, without links) into `place`, an empty private directory. kUnsupported for a linked
-  // worktree: its history lies elsewhere.
-  static Result<TreeCopy> make(const std::string& original, const std::string& place);
+  // Copies `original` (absolute, without links) into `place`, an empty private directory. A history that lies elsewhere
+  // (a linked worktree's, borrowed objects) becomes a standalone one in the copy.
+  static Result<TreeCopy> make(const std::string& original, const std::string& place, git::GitProgram& git);
 
   const std::string& original() const { return original_; }
   std::string path() const { return place_ + "/tree"; }
@@ -38,6 +38,7 @@ class TreeCopy {
 
  private:
   TreeCopy() = default;
+  Status copy_history(const git::Layout& layout, git::GitProgram& git);
   Status merge_files(const std::string& run, workspace::Prefer prefer, const std::string& journal,
                      WorkspaceReport& report) const;
 

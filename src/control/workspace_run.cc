@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "confinement/linux_host_view.h"
+#include "control/confined_git.h"
 #include "control/workspace_copy.h"
-#include "git/hardened_git.h"
 #include "snapshot/pack_writer.h"
 #include "snapshot/ulid.h"
 #include "system/file.h"
@@ -43,7 +44,8 @@ std::string restore_hint(const std::string& id) {
 // The copies of one run, in a directory of their own.
 class Copies {
  public:
-  static Result<Copies> make(const domain::Policy& policy, const std::string& state, const std::string& id) {
+  static Result<Copies> make(const domain::Policy& policy, const std::string& state, const std::string& id,
+                             git::GitProgram& git) {
     Copies copies;
     const std::string parent = state + "/copies";
     RETURN_IF_ERROR(system::make_private_directories(parent + "/" + id));
@@ -51,10 +53,10 @@ class Copies {
     copies.name_ = id;
     copies.path_ = parent + "/" + id;
     ASSIGN_OR_RETURN(const std::string workspace, real_directory(policy.workspace));
-    RETURN_IF_ERROR(copies.add(workspace));
+    RETURN_IF_ERROR(copies.add(workspace, git));
     for (const std::string& path : policy.restore_paths) {
       ASSIGN_OR_RETURN(const std::string real, real_directory(path));
-      RETURN_IF_ERROR(copies.add(real));
+      RETURN_IF_ERROR(copies.add(real, git));
     }
     return copies;
   }
@@ -80,13 +82,13 @@ class Copies {
   Copies() = default;
 
   // A path inside a tree that is copied already comes home with it.
-  Status add(const std::string& original) {
+  Status add(const std::string& original, git::GitProgram& git) {
     for (const TreeCopy& tree : trees_) {
       if (original == tree.original() || original.starts_with(tree.original() + "/")) return {};
     }
     const std::string place = path_ + "/" + std::to_string(trees_.size());
     RETURN_IF_ERROR(system::make_private_directories(place));
-    ASSIGN_OR_RETURN(TreeCopy tree, TreeCopy::make(original, place));
+    ASSIGN_OR_RETURN(TreeCopy tree, TreeCopy::make(original, place, git));
     trees_.push_back(std::move(tree));
     return {};
   }
@@ -124,7 +126,7 @@ class WorkspaceRun {
     if (options_.save) RETURN_IF_ERROR(save("before run " + id_, workspace_.saved_before));
     if (!options_.copy) return {};
     ASSIGN_OR_RETURN(state_, system::state_directory());
-    auto copies = Copies::make(request_.policy, state_, id_);
+    auto copies = Copies::make(request_.policy, state_, id_, git_);
     if (!copies) return std::move(copies.error()).with_context("copying the workspace");
     copies_.emplace(std::move(*copies));
     workspace_.copied = true;
@@ -221,10 +223,11 @@ RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& op
 
 RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& options, Snapshots& snapshots,
                              Messages& messages) {
-  const auto program = git::find_git();
-  if (!program) return set_up_failed(program.error(), messages);
-  git::HardenedGit git(*program);
-  return run_with_workspace(std::move(request), options, snapshots, git, messages);
+  const auto host = confinement::LinuxHostView::create();
+  if (!host) return set_up_failed(host.error(), messages);
+  auto git = ConfinedGit::create(*host);
+  if (!git) return set_up_failed(git.error(), messages);
+  return run_with_workspace(std::move(request), options, snapshots, *git, messages);
 }
 
 }  // namespace cofferdam::control

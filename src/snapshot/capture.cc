@@ -17,6 +17,7 @@
 #include "snapshot/chunk_index.h"
 #include "snapshot/content_writer.h"
 #include "snapshot/pack_writer.h"
+#include "snapshot/source_tree.h"
 #include "snapshot/ulid.h"
 #include "system/parallel.h"
 #include "system/tree.h"
@@ -83,11 +84,11 @@ class LeaseKeeper {
 // The content of a tree, round by round, until it holds still.
 class TreeSaver {
  public:
-  TreeSaver(int root, const CaptureRequest& request, const Parent& parent, ContentWriter& content, LeaseKeeper& lease)
-      : root_(root), request_(request), parent_(parent), content_(content), lease_(lease) {}
+  TreeSaver(const SourceTree& source, const CaptureRequest& request, const Parent& parent, ContentWriter& content, LeaseKeeper& lease)
+      : source_(source), request_(request), parent_(parent), content_(content), lease_(lease) {}
 
   Status save() {
-    ASSIGN_OR_RETURN(walk_, workspace::walk_tree(root_, request_.walk));
+    ASSIGN_OR_RETURN(walk_, source_.walk(request_.walk));
     if (request_.progress) request_.progress->begin("Saving", total_bytes());
     Status done = save_rounds();
     if (request_.progress) request_.progress->end(static_cast<bool>(done));
@@ -110,7 +111,7 @@ class TreeSaver {
   Status save_rounds() {
     for (int round = 0; round < kRounds; ++round) {
       RETURN_IF_ERROR(save_changed());
-      ASSIGN_OR_RETURN(Walk now, workspace::walk_tree(root_, request_.walk));
+      ASSIGN_OR_RETURN(Walk now, source_.walk(request_.walk));
       unsettled_ = differences(now);
       walk_ = std::move(now);
       if (unsettled_.empty()) return {};
@@ -143,8 +144,9 @@ class TreeSaver {
     ++read_files_;
     for (int attempt = 0; attempt < workspace::kReadAttempts; ++attempt) {
       Saved saved{.identity = {}, .entry = seen.entry, .content = {}};
+      const SourceTree::Place place = source_.place_of(seen.entry.path);
       ASSIGN_OR_RETURN(const workspace::StableRead read,
-                       content_.save(root_, seen.entry.path, seen.entry.size, saved.content));
+                       content_.save(place.root, place.path, seen.entry.size, saved.content));
       if (read.outcome == ReadOutcome::kVanished) return forget(seen.entry.path);
       if (read.outcome == ReadOutcome::kChanged) continue;
       remember(std::move(saved), read.identity);
@@ -204,7 +206,7 @@ class TreeSaver {
 
   bool holds_still(const Seen& seen) const { return seen.entry.kind != EntryKind::kFile || is_saved(seen); }
 
-  const int root_;
+  const SourceTree& source_;
   const CaptureRequest& request_;
   const Parent& parent_;
   ContentWriter& content_;
@@ -335,8 +337,8 @@ class Save {
   }
 
   Result<Manifest> write_content() {
-    ASSIGN_OR_RETURN(const UniqueFd root, system::open_directory(request_.directory));
-    ASSIGN_OR_RETURN(const system::FileIdentity identity, system::identity_of(root.get()));
+    ASSIGN_OR_RETURN(const SourceTree source, SourceTree::open(request_.directory, request_.git_directory));
+    ASSIGN_OR_RETURN(const system::FileIdentity identity, source.identity());
     ASSIGN_OR_RETURN(const crypto::SecretKey* const content_key, keys_.content_key(keys_.current_id()));
     ASSIGN_OR_RETURN(const Parent parent, load_parent(store_, keys_, request_));
     PackWriter packs({.objects = store_.objects(),
@@ -348,7 +350,7 @@ class Save {
     ContentWriter content(keys_, stored_, packs, request_.threads == 0 ? system::default_threads() : request_.threads,
                           request_.level);
     LeaseKeeper keeper(store_.catalog(), lease_);
-    TreeSaver saver(root.get(), request_, parent, content, keeper);
+    TreeSaver saver(source, request_, parent, content, keeper);
     RETURN_IF_ERROR(saver.save());
     RETURN_IF_ERROR(content.finish());
     step("packs");

@@ -22,6 +22,8 @@ struct CaptureRequest {
   std::string label;
   std::string writer;     // who saves, for the catalog: host, pid
   workspace::WalkOptions walk;
+  // A Git directory that is saved in the place of the directory's own `.git`; empty: `.git` as it is.
+  std::string git_directory;
   // The snapshot must be one state of the directory: a file that changed after it was read fails the save. Else it is
   // read again, and what still changes after three rounds is reported.
   bool must_hold_still = false;

@@ -216,7 +216,21 @@ TemporaryDirectory::TemporaryDirectory(TemporaryDirectory&& other) noexcept
       parent_(std::move(other.parent_)),
       directory_(std::move(other.directory_)) {}
 
+TemporaryDirectory& TemporaryDirectory::operator=(TemporaryDirectory&& other) noexcept {
+  if (this != &other) {
+    remove();
+    path_ = std::exchange(other.path_, {});
+    parent_ = std::move(other.parent_);
+    directory_ = std::move(other.directory_);
+  }
+  return *this;
+}
+
 TemporaryDirectory::~TemporaryDirectory() {
+  remove();
+}
+
+void TemporaryDirectory::remove() {
   if (!path_.empty()) (void)remove_tree_at(parent_.get(), std::string(base_name(path_)));
 }
 

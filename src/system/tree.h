@@ -73,7 +73,7 @@ class TemporaryDirectory {
   // Mode 0700, below `parent`; its name begins with `prefix`.
   static Result<TemporaryDirectory> create(const std::string& parent, std::string_view prefix);
   TemporaryDirectory(TemporaryDirectory&& other) noexcept;
-  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
+  TemporaryDirectory& operator=(TemporaryDirectory&& other) noexcept;
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   ~TemporaryDirectory();
@@ -86,6 +86,8 @@ class TemporaryDirectory {
  private:
   TemporaryDirectory(std::string path, UniqueFd parent, UniqueFd directory)
       : path_(std::move(path)), parent_(std::move(parent)), directory_(std::move(directory)) {}
+  void remove();
+
   std::string path_;  // empty once moved from or kept
   UniqueFd parent_;
   UniqueFd directory_;

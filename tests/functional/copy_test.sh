@@ -142,12 +142,26 @@ test_restore_paths_are_copied_too() {
   text_is "the data" "$(cat "$HOME/data/file")" new
 }
 
-test_linked_worktree_is_refused_before_anything() {
+# The copy of a linked worktree has a history of its own; the commit comes home to the worktree's branch.
+test_linked_worktree() {
   cd "$ws"
-  git -c user.name=n -c user.email=e commit -q --allow-empty -m base
+  git config user.name n && git config user.email e@x
+  git commit -q --allow-empty -m base
   git worktree add -q "$scratch/linked"
   cd "$scratch/linked"
-  copied 125 sh -c 'echo ran >ran'
-  err_has 'linked worktree'
-  [ ! -e ran ] || fail "the command ran"
+  copied 0 sh -c 'echo w >w; git add w; git -c user.name=n -c user.email=e commit -qm agent'
+  text_is commit "$(git log -1 --format=%s)" agent
+  text_is branch "$(git branch --show-current)" linked
+  text_is status "$(git status --porcelain)" ""
+  text_is "the other worktree's commit" "$(git -C "$ws" log -1 --format=%s)" base
+}
+
+test_borrowed_objects() {
+  cd "$ws"
+  git -c user.name=n -c user.email=e commit -q --allow-empty -m base
+  git clone -q --shared "$ws" "$scratch/shared"
+  cd "$scratch/shared"
+  copied 0 sh -c 'git log -1 --format=%s; echo w >w; git add w; git -c user.name=n -c user.email=e commit -qm agent'
+  out_is base
+  text_is commit "$(git log -1 --format=%s)" agent
 }

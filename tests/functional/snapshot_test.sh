@@ -290,3 +290,21 @@ test_two_saves_at_once() {
   text_is count "$(jq length "$scratch/out")" 4
   expect 0 "$cofferdam" snapshot verify -q
 }
+
+test_linked_worktree_and_borrowed_objects_come_back_whole() {
+  cd "$ws"
+  echo a >a && git add a && git -c user.name=n -c user.email=e commit -qm base
+  git worktree add -q "$scratch/linked" && git clone -q --shared "$ws" "$scratch/shared"
+  for kind in linked shared; do
+    cd "$scratch/$kind"
+    echo staged >staged && git add staged && echo more >>a
+    git status --porcelain >"$scratch/before"
+    save .
+    cd "$scratch"
+    expect 0 "$cofferdam" snapshot restore -q "$id" "back-$kind"
+    git -C "back-$kind" -c safe.directory='*' fsck --connectivity-only
+    text_is status "$(git -C "back-$kind" status --porcelain)" "$(cat "$scratch/before")"
+  done
+  rm -rf "$ws" linked
+  git -C back-linked log --format=%s
+}
