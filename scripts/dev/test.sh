@@ -71,7 +71,7 @@ test_everything() {
 # dev test [--all | --asan | --tsan | FILTER]
 dev_test() {
   install_packages "${test_packages[@]}"
-  install_s3_servers
+  case "${1:-}" in '' | --all | --asan | *store*) install_s3_servers ;; esac
   case "${1:-}" in
     --all) test_everything ;;
     --asan) test_preset asan -L 'unit|functional' ;;
