@@ -51,8 +51,8 @@ test_preset() {
 
 # Only what has threads or shares processes: the rest is the same code in one thread.
 test_threads() {
-  build_preset tsan unit_async unit_system unit_egress cofferdam-egress
-  run_ctest tsan -R '^unit\.(async|system|egress)\.'
+  build_preset tsan unit_async unit_system unit_egress unit_store cofferdam-egress
+  run_ctest tsan -R '^unit\.(async|system|egress|store)\.'
 }
 
 test_everything() {
@@ -71,7 +71,7 @@ test_everything() {
 # dev test [--all | --asan | --tsan | FILTER]
 dev_test() {
   install_packages "${test_packages[@]}"
-  case "${1:-}" in '' | --all | --asan | *store*) install_s3_servers ;; esac
+  case "${1:-}" in '' | --all | --asan | --tsan | *store*) install_s3_servers ;; esac
   case "${1:-}" in
     --all) test_everything ;;
     --asan) test_preset asan -L 'unit|functional' ;;
