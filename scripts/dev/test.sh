@@ -51,8 +51,13 @@ test_preset() {
 
 # Only what has threads or shares processes: the rest is the same code in one thread.
 test_threads() {
+<<<<<<< HEAD
   build_preset tsan unit_async unit_system unit_workspace unit_egress cofferdam-egress
   run_ctest tsan -R '^unit\.(async|system|workspace|egress)\.'
+=======
+  build_preset tsan unit_async unit_system unit_egress unit_store cofferdam-egress
+  run_ctest tsan -R '^unit\.(async|system|egress|store)\.'
+>>>>>>> wt-store
 }
 
 test_everything() {
@@ -71,7 +76,7 @@ test_everything() {
 # dev test [--all | --asan | --tsan | FILTER]
 dev_test() {
   install_packages "${test_packages[@]}"
-  install_s3_servers
+  case "${1:-}" in '' | --all | --asan | --tsan | *store*) install_s3_servers ;; esac
   case "${1:-}" in
     --all) test_everything ;;
     --asan) test_preset asan -L 'unit|functional' ;;

@@ -1,5 +1,5 @@
-// cofferdam: what users call. It starts quickly, because `run` is called often; what needs the libraries of the store is
-// done by cofferdam-engine, the same command line with all of it.
+// cofferdam: what users call. It starts quickly, because `run` is called often; what needs the libraries of the store
+// is done by cofferdam-engine, the same command line with all of it.
 #include <string>
 #include <vector>
 

@@ -160,7 +160,8 @@ std::string zsh_action(const std::string& words, Completion completion) {
 std::string zsh_option(const OptionSpec& option) {
   const std::string text = "[" + zsh_text(brief(option.help)) + "]";
   std::string value;
-  if (!option.value_name.empty()) value = ":" + zsh_text(option.value_name) + ":" + zsh_action(words_of(option), option.completion);
+  if (!option.value_name.empty())
+    value = ":" + zsh_text(option.value_name) + ":" + zsh_action(words_of(option), option.completion);
   const std::string repeat = option.repeatable ? "*" : "";
   const std::string name(option.name);
   std::string out = "        '" + repeat + "--" + name + (value.empty() ? "" : "=") + text + value + "' \\\n";
@@ -182,8 +183,8 @@ std::string zsh_verb(const Verb& verb) {
   for (const OptionSpec& option : options_of(verb)) out += zsh_option(option);
   for (std::size_t i = 0; i < verb.positionals.size(); ++i) {
     const PositionalSpec& spec = verb.positionals[i];
-    out += "        '" + (spec.repeatable ? std::string("*") : std::to_string(i + 1)) + ":" + std::string(spec.name) + ":" +
-           zsh_action(words_of(spec), spec.completion) + "' \\\n";
+    out += "        '" + (spec.repeatable ? std::string("*") : std::to_string(i + 1)) + ":" + std::string(spec.name) +
+           ":" + zsh_action(words_of(spec), spec.completion) + "' \\\n";
   }
   return out + "        && return\n      ;;\n";
 }
@@ -198,9 +199,10 @@ std::string zsh_groups() {
       if (group_of(verb) != group) continue;
       out += "          '" + std::string(last_word(verb)) + ":" + zsh_text(verb.summary) + "'\n";
     }
-    out += "        )\n        _describe verb members; return\n      fi\n      shift words; (( CURRENT -= 1 ))\n"
-           "      words[1]=" +
-           name + "-${words[1]} ;;\n";
+    out +=
+        "        )\n        _describe verb members; return\n      fi\n      shift words; (( CURRENT -= 1 ))\n"
+        "      words[1]=" +
+        name + "-${words[1]} ;;\n";
   }
   return out + "  esac\n";
 }

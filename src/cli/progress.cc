@@ -62,8 +62,7 @@ unsigned ConsoleProgress::percent() const {
 }
 
 std::string ConsoleProgress::amount() const {
-  return total_ == 0 ? megabytes(done_) + " MB"
-                     : megabytes(std::min(done_, total_)) + "/" + megabytes(total_) + " MB";
+  return total_ == 0 ? megabytes(done_) + " MB" : megabytes(std::min(done_, total_)) + "/" + megabytes(total_) + " MB";
 }
 
 void ConsoleProgress::draw() {

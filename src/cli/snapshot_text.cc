@@ -65,8 +65,8 @@ boost::json::object snapshot_json(const store::SnapshotRecord& record) {
 boost::json::array omissions_json(const std::vector<workspace::Omission>& omissions) {
   boost::json::array out;
   for (const workspace::Omission& omission : omissions) {
-    out.push_back(boost::json::object{{"path", path_json(omission.path)},
-                                      {"reason", workspace::to_string(omission.reason)}});
+    out.push_back(
+        boost::json::object{{"path", path_json(omission.path)}, {"reason", workspace::to_string(omission.reason)}});
   }
   return out;
 }

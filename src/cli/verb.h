@@ -45,7 +45,7 @@ struct Arguments {
 
   bool has(std::string_view option) const;
   std::vector<std::string> all(std::string_view option) const;  // in the order written
-  std::string_view value(std::string_view option) const;  // the last one; empty when absent
+  std::string_view value(std::string_view option) const;        // the last one; empty when absent
 };
 
 struct Invocation {

@@ -70,16 +70,16 @@ int run_key_rotate(const Invocation& invocation) {
   if (arguments.has("master")) {
     const auto wrapped = snapshots.rotate_master_key();
     if (!wrapped) return failed(invocation, wrapped.error());
-    invocation.console.out(wants_json(arguments)
-                               ? pretty(boost::json::object{{"rewrapped", *wrapped}})
-                               : "a new master key is in use; company keys wrapped anew: " + std::to_string(*wrapped) +
-                                     "\n");
+    invocation.console.out(wants_json(arguments) ? pretty(boost::json::object{{"rewrapped", *wrapped}})
+                                                 : "a new master key is in use; company keys wrapped anew: " +
+                                                       std::to_string(*wrapped) + "\n");
     invocation.console.err("cofferdam: make a new backup of the keys: cofferdam key export > FILE\n");
     return kExitSuccess;
   }
   const auto key = snapshots.rotate_company_key(company_of(arguments));
   if (!key) return failed(invocation, key.error());
-  invocation.console.out(wants_json(arguments) ? pretty(key_json(*key)) : "new saves are sealed with " + key->id + "\n");
+  invocation.console.out(wants_json(arguments) ? pretty(key_json(*key))
+                                               : "new saves are sealed with " + key->id + "\n");
   return kExitSuccess;
 }
 

@@ -124,9 +124,12 @@ boost::json::object verify_json(const snapshot::VerifyReport& report) {
     snapshots.push_back(
         boost::json::object{{"id", one.id}, {"problem", path_json(one.problem)}, {"paths", std::move(paths)}});
   }
-  return {{"whole", report.whole()},     {"snapshots", report.snapshots},
-          {"packs", report.packs},       {"chunks", report.chunks},
-          {"bytes", report.bytes},       {"damage", std::move(damage)},
+  return {{"whole", report.whole()},
+          {"snapshots", report.snapshots},
+          {"packs", report.packs},
+          {"chunks", report.chunks},
+          {"bytes", report.bytes},
+          {"damage", std::move(damage)},
           {"damagedSnapshots", std::move(snapshots)}};
 }
 
@@ -179,9 +182,9 @@ int run_snapshot_show(const Invocation& invocation) {
   invocation.console.out("snapshot:    " + record->id + "\nworkspace:   " + printable(record->workspace) +
                          "\nlabel:       " + printable(record->label) + "\nsaved:       " +
                          time_text(record->created_ms) + " UTC\ncommitted:   " + time_text(record->committed_ms) +
-                         " UTC\nentries:     " + std::to_string(manifest->entries.size()) + "\nfingerprint: " +
-                         manifest->fingerprint.hex() + "\nsealed with: key " + record->key_id + "\n" +
-                         omissions_text(manifest->omissions));
+                         " UTC\nentries:     " + std::to_string(manifest->entries.size()) +
+                         "\nfingerprint: " + manifest->fingerprint.hex() + "\nsealed with: key " + record->key_id +
+                         "\n" + omissions_text(manifest->omissions));
   return kExitSuccess;
 }
 
@@ -218,8 +221,7 @@ int run_snapshot_diff(const Invocation& invocation) {
   boost::json::array json;
   std::string text;
   for (const snapshot::Change& change : snapshot::difference(entries_of(*before), entries_of(*after))) {
-    json.push_back(
-        boost::json::object{{"path", path_json(change.path)}, {"change", snapshot::to_string(change.kind)}});
+    json.push_back(boost::json::object{{"path", path_json(change.path)}, {"change", snapshot::to_string(change.kind)}});
     text += std::string(1, change_mark(change.kind)) + " " + printable(change.path) + "\n";
   }
   invocation.console.out(wants_json(arguments) ? pretty(json) : text);
@@ -248,8 +250,8 @@ int run_snapshot_restore(const Invocation& invocation) {
                                          .trust = arguments.has("trust"),
                                          .progress = &progress,
                                          .on_step = {}};
-  const auto report = invocation.program.services.snapshots->restore(company_of(arguments),
-                                                                     arguments.positionals.front(), request);
+  const auto report =
+      invocation.program.services.snapshots->restore(company_of(arguments), arguments.positionals.front(), request);
   if (!report) return failed(invocation, report.error());
   boost::json::array left_out;
   for (const std::string& path : report->left_out) {

@@ -33,7 +33,8 @@ Result<snapshot::RetentionPolicy> policy_from(const Arguments& arguments) {
   RETURN_IF_ERROR(read_count(arguments, "keep-yearly", policy.yearly));
   if (!policy.keeps_nothing()) return policy;
   return Error(ErrorCode::kInvalidArgument, "nothing says what to keep")
-      .with_hint("Give at least one rule, such as --keep-last 5. To delete single snapshots: cofferdam snapshot delete.");
+      .with_hint(
+          "Give at least one rule, such as --keep-last 5. To delete single snapshots: cofferdam snapshot delete.");
 }
 
 boost::json::array ids(const std::vector<store::SnapshotRecord>& records) {
@@ -63,8 +64,8 @@ int show(const Invocation& invocation, const control::RemovalReport& report, boo
 }  // namespace
 
 int run_snapshot_delete(const Invocation& invocation) {
-  const auto report = invocation.program.services.snapshots->remove(company_of(invocation.arguments),
-                                                                    invocation.arguments.positionals);
+  const auto report =
+      invocation.program.services.snapshots->remove(company_of(invocation.arguments), invocation.arguments.positionals);
   if (!report) return failed(invocation, report.error());
   return show(invocation, *report, false);
 }
@@ -80,8 +81,7 @@ int run_snapshot_prune(const Invocation& invocation) {
     workspace = std::move(*name);
   }
   const bool dry_run = arguments.has("dry-run");
-  const auto report =
-      invocation.program.services.snapshots->prune(company_of(arguments), workspace, *policy, dry_run);
+  const auto report = invocation.program.services.snapshots->prune(company_of(arguments), workspace, *policy, dry_run);
   if (!report) return failed(invocation, report.error());
   return show(invocation, *report, dry_run);
 }

@@ -21,8 +21,8 @@ Result<int> level_of(const Arguments& arguments) {
   if (!arguments.has("level")) return kUsualLevel;
   const auto level = domain::parse_count(arguments.value("level"));
   if (level && *level <= kHighestLevel) return static_cast<int>(*level);
-  return Error(ErrorCode::kInvalidArgument, "--level: \"" + std::string(arguments.value("level")) +
-                                                "\" is no number from 1 to 19");
+  return Error(ErrorCode::kInvalidArgument,
+               "--level: \"" + std::string(arguments.value("level")) + "\" is no number from 1 to 19");
 }
 
 // "./a//b/" is "a/b"; a path that leaves the directory is refused.
@@ -78,8 +78,8 @@ boost::json::object as_json(const control::SaveReport& saved) {
 std::string as_text(const control::SaveReport& saved) {
   const snapshot::CaptureReport& report = saved.capture;
   return report.snapshot + "\n" + std::to_string(report.files) + " files, " + std::to_string(report.directories) +
-         " directories, " + std::to_string(report.links) + " links: " + size_text(report.bytes) + "; new: " +
-         size_text(report.new_bytes) + ", stored as " + size_text(report.stored_bytes) + "\n" +
+         " directories, " + std::to_string(report.links) + " links: " + size_text(report.bytes) +
+         "; new: " + size_text(report.new_bytes) + ", stored as " + size_text(report.stored_bytes) + "\n" +
          omissions_text(report.omissions);
 }
 

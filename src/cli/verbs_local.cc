@@ -36,28 +36,44 @@ constexpr OptionSpec kList{"list", 0, "", Completion::kNone, kGeneral, "Print th
 
 constexpr std::string_view kWorkspaceSection = "Saving and copying the workspace";
 constexpr OptionSpec kSave{
-    "save", 0, "", Completion::kNone, kWorkspaceSection,
+    "save",
+    0,
+    "",
+    Completion::kNone,
+    kWorkspaceSection,
     "Save the workspace, encrypted, before the command begins and after it ended (cofferdam snapshot)."};
-constexpr OptionSpec kCopy{"copy", 0, "", Completion::kNone, kWorkspaceSection,
+constexpr OptionSpec kCopy{"copy",
+                           0,
+                           "",
+                           Completion::kNone,
+                           kWorkspaceSection,
                            "Let the command work on a private copy of the workspace and of every --restore path; its "
                            "changes come home by a three-way merge."};
 constexpr OptionSpec kKeep{
     "keep", 0, "", Completion::kNone, kWorkspaceSection, "With --copy: keep the copy after everything came home."};
-constexpr OptionSpec kPrefer{"prefer", 0, "both|sandbox|host", Completion::kWords, kWorkspaceSection,
+constexpr OptionSpec kPrefer{"prefer",
+                             0,
+                             "both|sandbox|host",
+                             Completion::kWords,
+                             kWorkspaceSection,
                              "With --copy, where both sides changed a file: keep both (default), the run's version, or "
                              "this machine's."};
 constexpr OptionSpec kCompany{
-    "company", 0, "NAME", Completion::kNone, kWorkspaceSection,
+    "company",
+    0,
+    "NAME",
+    Completion::kNone,
+    kWorkspaceSection,
     "With --save: the company (tenant) that saves (default: $COFFERDAM_COMPANY, else \"default\")."};
 
-constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet,  kSave,
-                                    kCopy,   kKeep,          kPrefer,  kCompany};
+constexpr std::array kRunOptions = {kPolicy, kAdapterConfig, kOutcome, kQuiet, kSave, kCopy, kKeep, kPrefer, kCompany};
 constexpr std::array kExplainOptions = {kPolicy, kAdapterConfig, kQuiet, kOutput};
 constexpr std::array kAuditOptions = {kDenied, kSince, kLast, kOutput};
 constexpr std::array kManOptions = {kList};
 constexpr std::array kOutputOption = {kOutput};
 
-constexpr std::array kRunPosition = {PositionalSpec{"RUN", "", "The run's id, as its closing summary names it (default: all runs).", false}};
+constexpr std::array kRunPosition = {
+    PositionalSpec{"RUN", "", "The run's id, as its closing summary names it (default: all runs).", false}};
 constexpr std::array kShellPosition = {PositionalSpec{"SHELL", "bash|zsh|fish", "bash, zsh or fish.", true}};
 constexpr std::array kVerbPosition = {PositionalSpec{"VERB", "", "The verb (default: the overview).", false}};
 

@@ -14,33 +14,43 @@ constexpr OptionSpec kOutput{"output",    'o',
                              kGeneral,    "How to print: text for people (default) or json for programs."};
 constexpr OptionSpec kQuiet{"quiet", 'q', "", Completion::kNone, kGeneral, "No progress; only the result and errors."};
 constexpr OptionSpec kCompany{
-    "company", 0, "NAME", Completion::kNone, kGeneral,
-    "The company (tenant) whose snapshots are meant (default: $COFFERDAM_COMPANY, else \"default\")."};
+    "company", 0,
+    "NAME",    Completion::kNone,
+    kGeneral,  "The company (tenant) whose snapshots are meant (default: $COFFERDAM_COMPANY, else \"default\")."};
 constexpr OptionSpec kLabel{"label", 'l', "TEXT", Completion::kNone, kGeneral, "A remark that lists show."};
-constexpr OptionSpec kExclude{"exclude",
-                              0,
-                              "PATH",
-                              Completion::kPath,
-                              kGeneral,
-                              "Leave out PATH, relative to the directory, and everything below. Repeatable.",
+constexpr OptionSpec kExclude{"exclude", 0,
+                              "PATH",    Completion::kPath,
+                              kGeneral,  "Leave out PATH, relative to the directory, and everything below. Repeatable.",
                               true};
 constexpr OptionSpec kWithDependencies{
-    "with-dependencies", 0, "", Completion::kNone, kGeneral,
+    "with-dependencies",
+    0,
+    "",
+    Completion::kNone,
+    kGeneral,
     "Save untracked node_modules and Python environments too, which are left out otherwise."};
 constexpr OptionSpec kStill{
-    "still", 0, "", Completion::kNone, kGeneral,
+    "still",
+    0,
+    "",
+    Completion::kNone,
+    kGeneral,
     "Fail when anything changes while it is saved; otherwise such files are read again and named if they go on."};
 constexpr OptionSpec kLevel{"level", 0, "1-19", Completion::kNone, kGeneral, "How hard to compress (default: 3)."};
 constexpr OptionSpec kWorkspace{
     "workspace", 'w', "DIR", Completion::kDirectory, kGeneral, "Only the snapshots of this directory."};
-constexpr OptionSpec kPath{"path",   0,        "PATH",
-                           Completion::kNone, kGeneral, "Only this file or directory of the snapshot; it becomes DIR."};
+constexpr OptionSpec kPath{
+    "path", 0, "PATH", Completion::kNone, kGeneral, "Only this file or directory of the snapshot; it becomes DIR."};
 constexpr OptionSpec kTrust{
-    "trust", 0, "", Completion::kNone, kGeneral,
+    "trust",
+    0,
+    "",
+    Completion::kNone,
+    kGeneral,
     "Bring back also what could run programs or lead outside: Git hooks and settings, links to other places."};
 constexpr OptionSpec kDryRun{"dry-run", 'n', "", Completion::kNone, kGeneral, "Only say what would go."};
-constexpr OptionSpec kMaster{"master", 0, "", Completion::kNone, kGeneral,
-                             "Rotate the master key instead of the company's."};
+constexpr OptionSpec kMaster{"master",          0,        "",
+                             Completion::kNone, kGeneral, "Rotate the master key instead of the company's."};
 
 constexpr std::array kSaveOptions = {kLabel, kExclude, kWithDependencies, kStill, kLevel, kCompany, kQuiet, kOutput};
 constexpr std::array kListOptions = {kWorkspace, kCompany, kOutput};
@@ -64,9 +74,8 @@ constexpr std::array kRotateOptions = {kMaster, kCompany, kOutput};
 constexpr std::array kOnlyOutput = {kOutput};
 
 constexpr PositionalSpec kId{"ID", "", "A snapshot: its id, an unambiguous beginning of it, or \"latest\".", true};
-constexpr std::array kDirectory = {
-    PositionalSpec{"DIR", "", "The directory to save (default: the current one).", false, false,
-                   Completion::kDirectory}};
+constexpr std::array kDirectory = {PositionalSpec{"DIR", "", "The directory to save (default: the current one).", false,
+                                                  false, Completion::kDirectory}};
 constexpr std::array kOneId = {kId};
 constexpr std::array kIdAndPath = {
     kId, PositionalSpec{"PATH", "", "Only this path of the snapshot and what is below it.", false}};
@@ -77,32 +86,32 @@ constexpr std::array kMaybeId = {
 constexpr std::array kIdAndTarget = {
     kId, PositionalSpec{"DIR", "", "Where to: an absent or empty directory.", true, false, Completion::kDirectory}};
 constexpr std::array kManyIds = {PositionalSpec{"ID", "", "Snapshots to delete.", true, true}};
-constexpr std::array kKeyFile = {
-    PositionalSpec{"FILE", "", "A file that \"key export\" wrote; \"-\" is standard input.", true, false,
-                   Completion::kFile}};
+constexpr std::array kKeyFile = {PositionalSpec{
+    "FILE", "", "A file that \"key export\" wrote; \"-\" is standard input.", true, false, Completion::kFile}};
 
 constexpr std::string_view kUsual = "0  done\n1  it failed\n2  the command line is wrong";
 
 constexpr std::array kVerbs = {
-    Verb{.name = "snapshot save",
-         .summary = "Save a directory, encrypted",
-         .synopsis = "[FLAGS] [DIR]",
-         .description =
-             "Saves everything below DIR, its Git repository included, into the encrypted store, and prints the "
-             "snapshot's id, what it holds and what was left out. Only content that is not stored yet is written. "
-             "When it returns with success the save is complete and on disk.\n\n"
-             "Left out: untracked node_modules and Python environments, sockets, FIFOs, devices, other file systems.\n\n"
-             "The first save makes a key. Without that key nothing can be read: keep a copy elsewhere (cofferdam key "
-             "export).",
-         .examples = "cofferdam snapshot save\n    The current directory.\n"
-                     "cofferdam snapshot save --label 'before the upgrade' ~/project\n    With a remark.",
-         .options = kSaveOptions,
-         .policy_options = false,
-         .takes_command = false,
-         .positionals = kDirectory,
-         .exit_codes = kUsual,
-         .run = run_snapshot_save,
-         .needs_engine = true},
+    Verb{
+        .name = "snapshot save",
+        .summary = "Save a directory, encrypted",
+        .synopsis = "[FLAGS] [DIR]",
+        .description =
+            "Saves everything below DIR, its Git repository included, into the encrypted store, and prints the "
+            "snapshot's id, what it holds and what was left out. Only content that is not stored yet is written. "
+            "When it returns with success the save is complete and on disk.\n\n"
+            "Left out: untracked node_modules and Python environments, sockets, FIFOs, devices, other file systems.\n\n"
+            "The first save makes a key. Without that key nothing can be read: keep a copy elsewhere (cofferdam key "
+            "export).",
+        .examples = "cofferdam snapshot save\n    The current directory.\n"
+                    "cofferdam snapshot save --label 'before the upgrade' ~/project\n    With a remark.",
+        .options = kSaveOptions,
+        .policy_options = false,
+        .takes_command = false,
+        .positionals = kDirectory,
+        .exit_codes = kUsual,
+        .run = run_snapshot_save,
+        .needs_engine = true},
     Verb{.name = "snapshot list",
          .summary = "List the snapshots",
          .synopsis = "[FLAGS]",
@@ -143,8 +152,9 @@ constexpr std::array kVerbs = {
     Verb{.name = "snapshot diff",
          .summary = "Show what changed between two snapshots",
          .synopsis = "A B",
-         .description = "Lists what B has (+), lost (-) and changed (content ~, mode m, kind k) against A. Times do not "
-                        "count.",
+         .description =
+             "Lists what B has (+), lost (-) and changed (content ~, mode m, kind k) against A. Times do not "
+             "count.",
          .examples = "cofferdam snapshot diff 01kb latest",
          .options = kCommonOptions,
          .policy_options = false,
@@ -200,8 +210,9 @@ constexpr std::array kVerbs = {
     Verb{.name = "snapshot prune",
          .summary = "Keep some snapshots and delete the rest",
          .synopsis = "--keep-last N [FLAGS]",
-         .description = "Applies the rules to each workspace by itself, deletes what none of them keeps, and frees what "
-                        "no snapshot needs.",
+         .description =
+             "Applies the rules to each workspace by itself, deletes what none of them keeps, and frees what "
+             "no snapshot needs.",
          .examples = "cofferdam snapshot prune --keep-last 3 --keep-daily 7 --keep-weekly 4 -n\n"
                      "    What would go.",
          .options = kPruneOptions,

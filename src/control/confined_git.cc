@@ -4,8 +4,8 @@
 #include <map>
 #include <string_view>
 
-#include "confinement/linux_host_view.h"
 #include "confinement/bubblewrap.h"
+#include "confinement/linux_host_view.h"
 #include "confinement/trusted_program.h"
 #include "domain/path.h"
 #include "git/hardened_git.h"

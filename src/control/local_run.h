@@ -15,8 +15,8 @@ namespace cofferdam::control {
 
 struct LocalRunRequest {
   domain::Policy policy;
-  std::vector<std::string> command;  // argv of the command; never empty
-  std::string outcome_file;          // where the outcome is written as JSON; empty: nowhere
+  std::vector<std::string> command;                      // argv of the command; never empty
+  std::string outcome_file;                              // where the outcome is written as JSON; empty: nowhere
   std::vector<confinement::Substitution> substitutions;  // private copies that stand for trees of the host
 };
 

@@ -45,8 +45,9 @@ json::value text_or_null(const std::string& text) {
 }
 
 json::object merge_json(const workspace::MergeCounts& counts) {
-  return {{"added", counts.added},         {"updated", counts.updated}, {"deleted", counts.deleted},
-          {"modes", counts.modes},         {"conflicts", counts.conflicts}, {"kept", counts.kept},
+  return {{"added", counts.added},         {"updated", counts.updated},
+          {"deleted", counts.deleted},     {"modes", counts.modes},
+          {"conflicts", counts.conflicts}, {"kept", counts.kept},
           {"refused", counts.refused},     {"left", counts.left}};
 }
 

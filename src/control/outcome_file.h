@@ -18,12 +18,12 @@ struct WorkspaceReport {
   std::string saved_before;  // ids of snapshots; empty: not asked for, or failed
   std::string saved_after;
   bool copied = false;
-  std::string kept_copy;                          // where the copy still is; empty when it is gone
+  std::string kept_copy;                           // where the copy still is; empty when it is gone
   std::vector<workspace::MergeAction> remarkable;  // conflicts, refusals and what was kept, with their reasons
   workspace::MergeCounts merged;
-  std::string history;                  // what became of the commits: "fast_forward", "merged", …; empty without Git
-  std::vector<std::string> branches;    // that the run made and that are the host's now
-  std::string failure;                  // of a save, the merge or the history; empty when all went well
+  std::string history;                // what became of the commits: "fast_forward", "merged", …; empty without Git
+  std::vector<std::string> branches;  // that the run made and that are the host's now
+  std::string failure;                // of a save, the merge or the history; empty when all went well
 };
 
 struct RunReport {

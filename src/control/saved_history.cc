@@ -20,7 +20,8 @@ Result<SavedHistory> SavedHistory::of(const std::string& directory, git::GitProg
   ASSIGN_OR_RETURN(git::Layout layout, git::read_layout(directory));
   if (layout.kind == git::Layout::Kind::kBare || !layout.is_repository()) return history;
   if (git == nullptr) {
-    return Error(ErrorCode::kFailedPrecondition, printable(directory) + " is a Git repository, and git is not installed")
+    return Error(ErrorCode::kFailedPrecondition,
+                 printable(directory) + " is a Git repository, and git is not installed")
         .with_hint("Install git, which tells what of a repository is tracked.");
   }
   ASSIGN_OR_RETURN(const std::string state, system::state_directory());
@@ -28,8 +29,8 @@ Result<SavedHistory> SavedHistory::of(const std::string& directory, git::GitProg
   ASSIGN_OR_RETURN(history.scratch_, system::TemporaryDirectory::create(state + "/scratch", "save-"));
   if (!history_is_inside(layout)) {
     history.standalone_ = history.scratch_->path() + "/history";
-    RETURN_IF_ERROR(git::make_standalone_history(*git, layout, git::Depth::kFull, history.standalone_,
-                                                 history.scratch_->path()));
+    RETURN_IF_ERROR(
+        git::make_standalone_history(*git, layout, git::Depth::kFull, history.standalone_, history.scratch_->path()));
   }
   history.layout_ = std::move(layout);
   return history;

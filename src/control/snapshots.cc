@@ -154,8 +154,9 @@ class StoredSnapshots : public Snapshots {
     ASSIGN_OR_RETURN(const snapshot::MasterKeys before, load_masters(false));
     if (!before.is_file) {
       return Error(ErrorCode::kFailedPrecondition, "the master key comes from " + before.origin + ", not from a file")
-          .with_hint("Put the new key first and the old one second in a file, name it with COFFERDAM_MASTER_KEY_FILE, "
-                     "and rotate then.");
+          .with_hint(
+              "Put the new key first and the old one second in a file, name it with COFFERDAM_MASTER_KEY_FILE, "
+              "and rotate then.");
     }
     // The new key is durable beside the old one before anything is sealed with it.
     RETURN_IF_ERROR(snapshot::add_master_key(before.origin, crypto::SecretKey::random()));
@@ -222,12 +223,10 @@ class StoredSnapshots : public Snapshots {
   static Result<workspace::StatCache> cache_for(const std::string& workspace) {
     ASSIGN_OR_RETURN(const Places where, places());
     RETURN_IF_ERROR(system::make_private_directories(where.caches));
-    return workspace::StatCache::load(where.caches + "/" +
-                                      crypto::sha256(workspace).hex().substr(0, kCacheNameDigits));
+    return workspace::StatCache::load(where.caches + "/" + crypto::sha256(workspace).hex().substr(0, kCacheNameDigits));
   }
 
-  static Result<RemovalReport> carry_out(const SnapshotStore& store, const std::string& company,
-                                         RemovalReport report) {
+  static Result<RemovalReport> carry_out(const SnapshotStore& store, const std::string& company, RemovalReport report) {
     for (const SnapshotRecord& record : report.removed) {
       RETURN_IF_ERROR(store.catalog().delete_snapshot(record.id));
     }

@@ -32,7 +32,7 @@ struct SaveRequest {
 
 struct SaveReport {
   snapshot::CaptureReport capture;
-  std::string key_origin;  // where the master key lies
+  std::string key_origin;   // where the master key lies
   bool key_is_new = false;  // made by this save: without a backup of it the save is lost
 };
 

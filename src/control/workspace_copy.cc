@@ -88,8 +88,8 @@ Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& 
   ASSIGN_OR_RETURN(const workspace::CopyReport copied, workspace::copy_tree(source.get(), target.get(), elsewhere));
   if (layout.is_repository()) RETURN_IF_ERROR(copy.copy_history(layout, git));
   ASSIGN_OR_RETURN(Inventory sent, inventory_of(target.get(), copy.history_.has_value()));
-  RETURN_IF_ERROR(system::replace_file(
-      place + "/base.json", workspace::to_json({.exclude = {}, .entries = sent.entries}), kPrivateFile));
+  RETURN_IF_ERROR(system::replace_file(place + "/base.json",
+                                       workspace::to_json({.exclude = {}, .entries = sent.entries}), kPrivateFile));
   copy.base_ = std::move(sent.entries);
   return copy;
 }
@@ -117,12 +117,10 @@ Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, worksp
   if (!history_) return merge_files(run, prefer, journal_of(original_, state), report);
 
   ASSIGN_OR_RETURN(const system::TemporaryDirectory scratch, system::TemporaryDirectory::create(place_, "git-"));
-  ASSIGN_OR_RETURN(git::Homecoming home, git::bring_history_home(git, original_,
-                                                                 {.sandbox = path(),
-                                                                  .base = *history_,
-                                                                  .scratch = scratch.path(),
-                                                                  .run = run,
-                                                                  .bounds = {}}));
+  ASSIGN_OR_RETURN(
+      git::Homecoming home,
+      git::bring_history_home(
+          git, original_, {.sandbox = path(), .base = *history_, .scratch = scratch.path(), .run = run, .bounds = {}}));
   report.branches.insert(report.branches.end(), home.imported.created.begin(), home.imported.created.end());
   RETURN_IF_ERROR(merge_files(run, prefer, journal_of(original_, state), report));
   if (home.failure) return std::move(*home.failure);

@@ -188,8 +188,9 @@ class WorkspaceRun {
     std::size_t shown = 0;
     for (const workspace::MergeAction& action : workspace_.remarkable) {
       if (++shown > kShown) break;
-      messages_.note(printable(action.path) + ": " + workspace::to_string(action.reason) +
-                     (action.copy_path.empty() ? "" : " (this machine's version: " + printable(action.copy_path) + ")"));
+      messages_.note(
+          printable(action.path) + ": " + workspace::to_string(action.reason) +
+          (action.copy_path.empty() ? "" : " (this machine's version: " + printable(action.copy_path) + ")"));
     }
     if (workspace_.remarkable.size() > kShown) {
       messages_.note("… and " + std::to_string(workspace_.remarkable.size() - kShown) + " more");

@@ -51,8 +51,7 @@ Result<std::string> open(const SecretKey& key, std::string_view sealed, std::str
 
 Digest keyed_name(const SecretKey& key, std::string_view bytes) {
   Digest name;
-  crypto_generichash(name.bytes.data(), name.bytes.size(), bytes_of(bytes), bytes.size(), key.data(),
-                     SecretKey::kSize);
+  crypto_generichash(name.bytes.data(), name.bytes.size(), bytes_of(bytes), bytes.size(), key.data(), SecretKey::kSize);
   return name;
 }
 

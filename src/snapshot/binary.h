@@ -58,8 +58,8 @@ class Decoder {
   // kDataLoss when something was missing or left over.
   Status finish(std::string_view what) const {
     if (!failed_ && rest_.empty()) return {};
-    return Error(ErrorCode::kDataLoss, std::string(what) + (failed_ ? " is cut short or malformed"
-                                                                    : " has bytes after its end"));
+    return Error(ErrorCode::kDataLoss,
+                 std::string(what) + (failed_ ? " is cut short or malformed" : " has bytes after its end"));
   }
 
  private:

@@ -49,9 +49,8 @@ using Parent = std::map<std::string, SavedEntry, std::less<>>;
 
 Result<Parent> load_parent(const SnapshotStore& store, const KeyRing& keys, const CaptureRequest& request) {
   Parent parent;
-  ASSIGN_OR_RETURN(const auto newest, store.catalog().snapshots({.company = request.company,
-                                                                  .workspace = request.workspace,
-                                                                  .limit = 1}));
+  ASSIGN_OR_RETURN(const auto newest,
+                   store.catalog().snapshots({.company = request.company, .workspace = request.workspace, .limit = 1}));
   if (newest.empty()) return parent;
   auto manifest = store.manifest_of(newest.front(), keys);
   // A damaged parent costs time, not this save.
@@ -84,7 +83,8 @@ class LeaseKeeper {
 // The content of a tree, round by round, until it holds still.
 class TreeSaver {
  public:
-  TreeSaver(const SourceTree& source, const CaptureRequest& request, const Parent& parent, ContentWriter& content, LeaseKeeper& lease)
+  TreeSaver(const SourceTree& source, const CaptureRequest& request, const Parent& parent, ContentWriter& content,
+            LeaseKeeper& lease)
       : source_(source), request_(request), parent_(parent), content_(content), lease_(lease) {}
 
   Status save() {
@@ -194,7 +194,8 @@ class TreeSaver {
     std::vector<std::string> paths;
     auto before = walk_.seen.begin();
     for (const Seen& seen : now.seen) {
-      while (before != walk_.seen.end() && before->entry.path < seen.entry.path) paths.push_back((before++)->entry.path);
+      while (before != walk_.seen.end() && before->entry.path < seen.entry.path)
+        paths.push_back((before++)->entry.path);
       const bool known = before != walk_.seen.end() && before->entry.path == seen.entry.path;
       const bool same = known && before->entry.kind == seen.entry.kind && holds_still(seen);
       if (known) ++before;

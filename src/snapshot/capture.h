@@ -20,7 +20,7 @@ struct CaptureRequest {
   std::string company;
   std::string workspace;  // names what is saved: snapshots of one workspace follow each other
   std::string label;
-  std::string writer;     // who saves, for the catalog: host, pid
+  std::string writer;  // who saves, for the catalog: host, pid
   workspace::WalkOptions walk;
   // A Git directory that is saved in the place of the directory's own `.git`; empty: `.git` as it is.
   std::string git_directory;
@@ -41,8 +41,8 @@ struct CaptureReport {
   std::uint64_t files = 0;
   std::uint64_t directories = 0;
   std::uint64_t links = 0;
-  std::uint64_t bytes = 0;         // of all files
-  std::uint64_t read_files = 0;    // not known from the stat cache
+  std::uint64_t bytes = 0;       // of all files
+  std::uint64_t read_files = 0;  // not known from the stat cache
   std::uint64_t new_chunks = 0;
   std::uint64_t new_bytes = 0;     // plaintext that was not stored before
   std::uint64_t stored_bytes = 0;  // what this save added to the store

@@ -14,10 +14,10 @@ Result<ChunkIndex> ChunkIndex::load(store::Catalog& catalog, const KeyRing& keys
         index.packs_.emplace_back(KnownPack{.id = record.id, .object = record.object, .key_id = record.key_id});
     index.places_.reserve(index.places_.size() + pack.chunks.size());
     for (const ChunkPlace& chunk : pack.chunks) {
-      index.places_.insert_or_assign(chunk.name, ChunkLocation{.pack = &known,
-                                                               .segment = pack.segments[chunk.segment],
-                                                               .offset = chunk.offset,
-                                                               .size = chunk.size});
+      index.places_.insert_or_assign(
+          chunk.name,
+          ChunkLocation{
+              .pack = &known, .segment = pack.segments[chunk.segment], .offset = chunk.offset, .size = chunk.size});
     }
   }
   return index;

@@ -11,9 +11,9 @@
 namespace cofferdam::snapshot {
 
 // Files up to this size are one chunk.
-constexpr std::size_t kWholeFileLimit = std::size_t{1} << 20;
-constexpr std::size_t kSmallestChunk = std::size_t{512} << 10;
-constexpr std::size_t kLargestChunk = std::size_t{4} << 20;
+inline constexpr std::size_t kWholeFileLimit = std::size_t{1} << 20;
+inline constexpr std::size_t kSmallestChunk = std::size_t{512} << 10;
+inline constexpr std::size_t kLargestChunk = std::size_t{4} << 20;
 
 // Gear hashing with normalised cut conditions (FastCDC). The table comes from a key of the company, so that the lengths
 // of sealed chunks do not tell a reader of the store which well-known file they are. Immutable; thread-safe.

@@ -43,8 +43,9 @@ Result<SecretKey> unwrap(const CompanyKeyRecord& record, const MasterKeys& maste
   }
   return Error(ErrorCode::kFailedPrecondition, "the store is sealed under master key " + record.master_key_id +
                                                    "; known here: " + known_masters(masters))
-      .with_hint("Give the right key with COFFERDAM_MASTER_KEY or COFFERDAM_MASTER_KEY_FILE, or import its backup: "
-                 "cofferdam key import FILE");
+      .with_hint(
+          "Give the right key with COFFERDAM_MASTER_KEY or COFFERDAM_MASTER_KEY_FILE, or import its backup: "
+          "cofferdam key import FILE");
 }
 
 CompanyKeyRecord wrap(const SecretKey& key, std::string company, std::string id, const SecretKey& master,
@@ -85,7 +86,8 @@ Status require_not_erased(const std::vector<CompanyKeyRecord>& records, const st
 Result<std::vector<CompanyKeyRecord>> load(store::Catalog& catalog, const std::string& company) {
   ASSIGN_OR_RETURN(std::vector<CompanyKeyRecord> records, catalog.company_keys(company));
   RETURN_IF_ERROR(require_not_erased(records, company));
-  std::ranges::sort(records, {}, [](const CompanyKeyRecord& record) { return std::pair(record.created_ms, record.id); });
+  std::ranges::sort(records, {},
+                    [](const CompanyKeyRecord& record) { return std::pair(record.created_ms, record.id); });
   return records;
 }
 
@@ -123,8 +125,8 @@ std::string KeyRing::wrap_snapshot_key(const SecretKey& key, const std::string& 
 Result<SecretKey> KeyRing::unwrap_snapshot_key(const store::SnapshotRecord& snapshot) const {
   const auto found = keys_.find(snapshot.key_id);
   if (found == keys_.end()) return Error(ErrorCode::kDataLoss, "the company has no key " + printable(snapshot.key_id));
-  ASSIGN_OR_RETURN(std::string raw, crypto::open(found->second.wrapping, snapshot.wrapped_key,
-                                                 snapshot_context(company_, snapshot.id)));
+  ASSIGN_OR_RETURN(std::string raw,
+                   crypto::open(found->second.wrapping, snapshot.wrapped_key, snapshot_context(company_, snapshot.id)));
   if (raw.size() != SecretKey::kSize) return Error(ErrorCode::kDataLoss, "the snapshot's key has a wrong length");
   SecretKey key = SecretKey::from_bytes(raw);
   crypto::wipe(raw.data(), raw.size());

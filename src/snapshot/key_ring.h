@@ -18,9 +18,9 @@ namespace cofferdam::snapshot {
 // Where master keys come from. The first one wraps what is new; all of them open what is old.
 struct MasterKeys {
   std::vector<crypto::SecretKey> keys;
-  std::string origin;         // "COFFERDAM_MASTER_KEY" or the file's path, for messages
-  bool is_file = false;       // `origin` is a key file, which rotation may add to
-  bool made_now = false;      // the key file was made by this call: its owner must be told to back it up
+  std::string origin;     // "COFFERDAM_MASTER_KEY" or the file's path, for messages
+  bool is_file = false;   // `origin` is a key file, which rotation may add to
+  bool made_now = false;  // the key file was made by this call: its owner must be told to back it up
 };
 
 // Immutable once opened; thread-safe.
@@ -64,7 +64,6 @@ Result<store::CompanyKeyRecord> rotate_company_key(store::Catalog& catalog, cons
                                                    const MasterKeys& masters, std::int64_t now_ms);
 
 // Wraps every company key under the first of `masters`; returns how many were wrapped anew.
-Result<std::size_t> rewrap_company_keys(store::Catalog& catalog, const std::string& company,
-                                        const MasterKeys& masters);
+Result<std::size_t> rewrap_company_keys(store::Catalog& catalog, const std::string& company, const MasterKeys& masters);
 
 }  // namespace cofferdam::snapshot

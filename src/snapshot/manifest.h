@@ -54,8 +54,8 @@ void for_each_chunk(const SavedEntry& saved, Use use) {
 
 // Bounds of what is read back: 2 GiB of encoding, 20 million entries.
 std::string encode(const Manifest& manifest);
-// kDataLoss for anything malformed, a path or order that no walk gives, pieces that do not add up, or entries that do not
-// have the fingerprint.
+// kDataLoss for anything malformed, a path or order that no walk gives, pieces that do not add up, or entries that do
+// not have the fingerprint.
 Result<Manifest> decode(std::string_view encoded);
 
 // "CFDMANI1" | sealed(zstd(encode)).

@@ -36,7 +36,7 @@ std::string value_of(const Environment& environment, std::string_view name) {
 }
 
 Status require_private(int file, const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file, &status) != 0) return Error::from_errno(errno, "look at the key file " + path);
   if (!S_ISREG(status.st_mode)) return Error(ErrorCode::kFailedPrecondition, "the key file " + path + " is no file");
   if (status.st_uid != ::geteuid() && status.st_uid != 0) {
@@ -82,8 +82,9 @@ std::string lines_of(const std::vector<SecretKey>& keys) {
 // The first writer wins: a second process must not seal with a key that is then lost.
 Status make_key_file(const std::string& path) {
   RETURN_IF_ERROR(system::make_private_directories(std::string(system::parent_path(path))));
-  std::string text = "# Cofferdam's master key. Without it nothing that was saved can be read: keep a copy elsewhere.\n" +
-                     line_of(SecretKey::random());
+  std::string text =
+      "# Cofferdam's master key. Without it nothing that was saved can be read: keep a copy elsewhere.\n" +
+      line_of(SecretKey::random());
   const std::string temporary = path + ".new-" + std::to_string(::getpid());
   Status written = system::replace_file(temporary, text, kPrivateFile);
   crypto::wipe(text.data(), text.size());

@@ -16,9 +16,9 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 Result<crypto::SecretKey> parse_master_key(std::string_view text);
 
 // In this order: COFFERDAM_MASTER_KEY, COFFERDAM_MASTER_KEY_FILE, PAPERCLIP_SECRETS_MASTER_KEY,
-// PAPERCLIP_SECRETS_MASTER_KEY_FILE, else `default_file`, which is made (mode 0600) when it is absent. A key file holds a
-// key a line, the newest first; it must be a regular file of ours that nobody else can read. `may_make` is false for what
-// only reads: then an absent default file is kFailedPrecondition.
+// PAPERCLIP_SECRETS_MASTER_KEY_FILE, else `default_file`, which is made (mode 0600) when it is absent. A key file holds
+// a key a line, the newest first; it must be a regular file of ours that nobody else can read. `may_make` is false for
+// what only reads: then an absent default file is kFailedPrecondition.
 Result<MasterKeys> load_master_keys(const Environment& environment, const std::string& default_file, bool may_make);
 
 // Puts `key` before those in `file`: it seals what is new. With append, after them: it only opens. What was sealed with

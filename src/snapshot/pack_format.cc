@@ -59,7 +59,8 @@ Result<PackIndex> open_index(std::string_view sealed, const crypto::SecretKey& c
                              std::uint64_t pack_size) {
   const std::string what = "the index of pack " + pack_id;
   if (sealed.size() > kLargestIndex) return Error(ErrorCode::kResourceExhausted, what + " is too large");
-  ASSIGN_OR_RETURN(const std::string plain, in_context(crypto::open(content_key, sealed, index_context(pack_id)), what));
+  ASSIGN_OR_RETURN(const std::string plain,
+                   in_context(crypto::open(content_key, sealed, index_context(pack_id)), what));
   Decoder decoder(plain);
   PackIndex index;
   index.segments.resize(decoder.count(kSegmentRow));

@@ -16,13 +16,13 @@
 
 namespace cofferdam::snapshot {
 
-constexpr std::string_view kPackHead = "CFDPACK1";
-constexpr std::string_view kPackEnd = "CFDPEND1";
-constexpr std::size_t kPackFooterSize = 4 + kPackEnd.size();
+inline constexpr std::string_view kPackHead = "CFDPACK1";
+inline constexpr std::string_view kPackEnd = "CFDPEND1";
+inline constexpr std::size_t kPackFooterSize = 4 + kPackEnd.size();
 // Plaintext of a segment: at least one chunk, closed when it holds this much.
-constexpr std::size_t kSegmentTarget = std::size_t{1} << 20;
-constexpr std::size_t kSegmentLimit = std::size_t{8} << 20;
-constexpr std::uint64_t kPackTarget = std::uint64_t{64} << 20;
+inline constexpr std::size_t kSegmentTarget = std::size_t{1} << 20;
+inline constexpr std::size_t kSegmentLimit = std::size_t{8} << 20;
+inline constexpr std::uint64_t kPackTarget = std::uint64_t{64} << 20;
 
 struct SegmentPlace {
   std::uint64_t offset = 0;  // in the pack

@@ -32,8 +32,9 @@ struct PackTarget {
   const crypto::SecretKey* content_key = nullptr;
 };
 
-// Thread-safe: segments may come from several threads; the object is written under the lock, closing a full pack is not,
-// so that another pack fills meanwhile. Destroyed without finish(), it leaves no object that the catalog does not know.
+// Thread-safe: segments may come from several threads; the object is written under the lock, closing a full pack is
+// not, so that another pack fills meanwhile. Destroyed without finish(), it leaves no object that the catalog does not
+// know.
 class PackWriter {
  public:
   explicit PackWriter(PackTarget target) : target_(std::move(target)) {}

@@ -12,9 +12,9 @@
 namespace cofferdam::snapshot {
 
 // What a dead writer left is touched only after this long: its clock, or ours, may be wrong.
-constexpr std::int64_t kAbandonedGraceMs = std::int64_t{60} * 60 * 1000;
+inline constexpr std::int64_t kAbandonedGraceMs = std::int64_t{60} * 60 * 1000;
 // An object that the catalog does not know may be of a pack whose writer is about to name it.
-constexpr std::int64_t kUnknownObjectGraceMs = std::int64_t{24} * 60 * 60 * 1000;
+inline constexpr std::int64_t kUnknownObjectGraceMs = std::int64_t{24} * 60 * 60 * 1000;
 
 struct CollectReport {
   std::uint64_t abandoned = 0;  // writers found dead
@@ -24,8 +24,8 @@ struct CollectReport {
   std::uint64_t bytes = 0;      // freed
 };
 
-// Removes everything of `company` that no snapshot needs: dead writers, deleted snapshots, unused packs, unknown objects.
-// May run beside saves, and twice at once; each removal is recorded before it is done.
+// Removes everything of `company` that no snapshot needs: dead writers, deleted snapshots, unused packs, unknown
+// objects. May run beside saves, and twice at once; each removal is recorded before it is done.
 Result<CollectReport> collect(const SnapshotStore& store, const std::string& company, std::int64_t now_ms);
 
 // What `policy` would keep and take of the company's committed snapshots, workspace by workspace, newest first.

@@ -69,8 +69,8 @@ class Selection {
     for (const SavedEntry& saved : manifest.entries) {
       const std::string& path = saved.entry.path;
       if (!request.path.empty() && path != request.path && !is_below(path, request.path)) continue;
-      const bool safe = !is_git_hook(path) &&
-                        (saved.entry.kind != EntryKind::kSymlink || workspace::link_is_confined(path, saved.entry.target));
+      const bool safe = !is_git_hook(path) && (saved.entry.kind != EntryKind::kSymlink ||
+                                               workspace::link_is_confined(path, saved.entry.target));
       if (safe || request.trust) {
         selection.entries_.push_back(&saved);
       } else {
@@ -270,8 +270,8 @@ class Restorer {
   }
 
   Status write_piece(const Entry& entry, std::uint64_t offset, std::string_view bytes) const {
-    const UniqueFd file(::openat(root_, staged_path(entry).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                                 kPrivateFile));
+    const UniqueFd file(
+        ::openat(root_, staged_path(entry).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
     if (!file) return failed("make", entry);
     while (!bytes.empty()) {
       const ssize_t count = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -358,7 +358,8 @@ Result<RestoreReport> restore(const SnapshotStore& store, const store::SnapshotR
   const std::string single =
       selection.single() ? std::string(system::base_name(selection.entries().front()->entry.path)) : std::string();
   if (single.empty() && request.path.empty()) {
-    if (::fchmod(staging.root(), manifest.root_mode) != 0) return Error::from_errno(errno, "set the mode of the target");
+    if (::fchmod(staging.root(), manifest.root_mode) != 0)
+      return Error::from_errno(errno, "set the mode of the target");
   }
   RETURN_IF_ERROR(staging.publish(single));
   return report;

@@ -12,7 +12,7 @@ struct RetentionPolicy {
   std::size_t last = 0;
   std::size_t hourly = 0;
   std::size_t daily = 0;
-  std::size_t weekly = 0;   // ISO weeks, beginning on Monday
+  std::size_t weekly = 0;  // ISO weeks, beginning on Monday
   std::size_t monthly = 0;
   std::size_t yearly = 0;
   bool keeps_nothing() const { return last + hourly + daily + weekly + monthly + yearly == 0; }

@@ -29,9 +29,7 @@ Result<std::string> only_candidate(const std::vector<std::string>& candidates, c
 }  // namespace
 
 Status check_company(const std::string& company) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  };
+  const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
   if (!company.empty() && company.size() <= kLongestCompany && std::ranges::all_of(company, allowed)) return {};
   return Error(ErrorCode::kInvalidArgument, "\"" + printable(company) + "\" is no name of a company")
       .with_hint("Use 1 to 64 of a-z, 0-9, '-' and '_'.");
@@ -66,8 +64,8 @@ Result<Manifest> SnapshotStore::manifest_of(const store::SnapshotRecord& record,
   ASSIGN_OR_RETURN(const std::string sealed,
                    in_snapshot(objects_->read(record.manifest_object, 0, record.manifest_size)));
   if (crypto::sha256(sealed).view() != record.manifest_digest) {
-    return Error(ErrorCode::kDataLoss, "the manifest of snapshot " + record.id + " was altered (object " +
-                                           record.manifest_object + ")");
+    return Error(ErrorCode::kDataLoss,
+                 "the manifest of snapshot " + record.id + " was altered (object " + record.manifest_object + ")");
   }
   return in_snapshot(open_manifest(sealed, key, record.company, record.id));
 }

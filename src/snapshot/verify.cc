@@ -31,8 +31,8 @@ class PackVerifier {
   // Whole chunks end up in sound().
   Status verify(const std::vector<PackRecord>& packs) {
     if (request_.progress) request_.progress->begin("Verifying", total(packs));
-    const Status done = system::for_each_parallel(packs.size(), request_.threads,
-                                                  [&](std::size_t i) { return look_at(packs[i]); });
+    const Status done =
+        system::for_each_parallel(packs.size(), request_.threads, [&](std::size_t i) { return look_at(packs[i]); });
     if (request_.progress) request_.progress->end(static_cast<bool>(done));
     report_.packs = packs.size();
     std::ranges::sort(report_.damage, {}, &Damage::object);
@@ -75,8 +75,8 @@ class PackVerifier {
     }
     ASSIGN_OR_RETURN(const std::uint64_t size, store_.objects().size(pack.object));
     if (size != pack.size || end + tail.size() != size) {
-      return Error(ErrorCode::kDataLoss, "it has " + std::to_string(size) + " bytes instead of " +
-                                             std::to_string(pack.size));
+      return Error(ErrorCode::kDataLoss,
+                   "it has " + std::to_string(size) + " bytes instead of " + std::to_string(pack.size));
     }
     ASSIGN_OR_RETURN(const std::string head, store_.objects().read(pack.object, 0, kPackHead.size()));
     ASSIGN_OR_RETURN(const std::string last, store_.objects().read(pack.object, end, tail.size()));

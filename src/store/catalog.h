@@ -33,17 +33,21 @@ class Catalog {
   virtual Status add_company_key(const CompanyKeyRecord& key, const std::string& expected_current) = 0;
   // Replaces how keys are wrapped (a rotation of the master key), all or none.
   virtual Status rewrap_company_keys(const std::vector<CompanyKeyRecord>& keys) = 0;
-  // Forgets the key material of a company.
+  // Forgets the key material of a company, in the database's files too where it lets us.
   virtual Status erase_company(const std::string& company) = 0;
 
   // --- a snapshot being written
   // Inserts `record` in state writing with a new generation. `lease_ms`: how long until others may call it abandoned.
+  // The same `writer` may begin a snapshot again while it is in that state: its former lease then writes nothing any
+  // more. kAlreadyExists for anybody else.
   virtual Result<WriterLease> begin_snapshot(const SnapshotRecord& record, std::int64_t now_ms,
                                              std::int64_t lease_ms) = 0;
   virtual Status renew(const WriterLease& lease, std::int64_t now_ms, std::int64_t lease_ms) = 0;
-  // Registers a pack whose object is durable, as used by the snapshot that is being written.
+  // Registers a pack whose object is durable, as used by the snapshot that is being written. kAlreadyExists when its
+  // id belongs to another content.
   virtual Status add_pack(const WriterLease& lease, const PackRecord& pack) = 0;
-  // Pins packs that exist already, which the snapshot uses too. kFailedPrecondition when one of them is being deleted.
+  // Pins packs that exist already, which the snapshot uses too, all or none. kFailedPrecondition when one of them is
+  // being deleted, gone, or another company's.
   virtual Status use_packs(const WriterLease& lease, const std::vector<std::string>& packs) = 0;
   // writing → sealed.
   virtual Status seal(const WriterLease& lease, const std::string& manifest_object, std::uint64_t manifest_size,
@@ -57,7 +61,8 @@ class Catalog {
   virtual Result<std::optional<SnapshotRecord>> snapshot(const std::string& id) = 0;
   // Newest first.
   virtual Result<std::vector<SnapshotRecord>> snapshots(const SnapshotQuery& query) = 0;
-  // Ids of snapshots that begin with `prefix`, at most `limit`.
+  // Ids of snapshots that begin with `prefix`, at most `limit` (0: all), in their order; none that is abandoned or
+  // being deleted.
   virtual Result<std::vector<std::string>> snapshots_like(const std::string& company, const std::string& prefix,
                                                           std::size_t limit) = 0;
   // Packs of a company that are live, oldest first.
@@ -65,7 +70,7 @@ class Catalog {
   virtual Result<std::vector<std::string>> packs_of(const std::string& snapshot) = 0;
 
   // --- removal
-  // committed → deleting. kNotFound when there is none.
+  // committed → deleting. kNotFound when there is none; success when it is deleting already.
   virtual Status delete_snapshot(const std::string& id) = 0;
   // Marks writers whose lease ran out before `now_ms - grace_ms` as abandoned and returns how many.
   virtual Result<std::size_t> abandon_expired(std::int64_t now_ms, std::int64_t grace_ms) = 0;

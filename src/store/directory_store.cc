@@ -112,7 +112,9 @@ class FileWriter final : public ObjectWriter {
     }
     if (error_number != 0) return failed(error_number, "rename to");
     file_.reset();
-    return synchronise_places(*folder_, key_);
+    Status durable = synchronise_places(*folder_, key_);
+    if (!durable) ::unlinkat(place.directory.get(), place.name.c_str(), 0);
+    return durable;
   }
 
  private:

@@ -29,10 +29,9 @@ using HeaderList = std::unique_ptr<curl_slist, ListFreer>;
 HeaderList header_list(const std::vector<NameValue>& headers) {
   HeaderList list;
   const auto append = [&](const std::string& line) {
-    curl_slist* const longer = curl_slist_append(list.get(), line.c_str());
-    if (longer == nullptr) return;
-    (void)list.release();
-    list.reset(longer);
+    // The list's first node stays what it is, but for an empty list.
+    curl_slist* const whole = curl_slist_append(list.get(), line.c_str());
+    if (list == nullptr) list.reset(whole);
   };
   for (const auto& [name, value] : headers) append(name + ": " + value);
   // curl would add these; the first makes it wait for a server that does not know it.

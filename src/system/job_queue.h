@@ -14,8 +14,8 @@
 
 namespace cofferdam::system {
 
-// For one submitting thread. When the queue is full, submit() does a job itself, so that the submitter never idles while
-// there is work; with no helper threads it does them all. The first failure stops everything after it.
+// For one submitting thread. When the queue is full, submit() does a job itself, so that the submitter never idles
+// while there is work; with no helper threads it does them all. The first failure stops everything after it.
 class JobQueue {
  public:
   using Job = std::function<Status()>;

@@ -77,7 +77,7 @@ Status remove_in(int directory, const std::string& name, std::uint64_t device) {
   if (errno != EISDIR && errno != EPERM) return Error::from_errno(errno, "remove " + printable(name));
   const UniqueFd child = open_for_removal(directory, name);
   if (!child) return Error::from_errno(errno, "open " + printable(name) + " to remove it");
-  struct stat status {};
+  struct stat status{};
   if (::fstat(child.get(), &status) != 0) return Error::from_errno(errno, "look at " + printable(name));
   if (status.st_dev != device) {
     return Error(ErrorCode::kFailedPrecondition, printable(name) + " is another file system: not removed");
@@ -102,7 +102,7 @@ FileIdentity identity_of(const struct stat& status) {
 }
 
 Result<FileIdentity> identity_of(int fd) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) return Error::from_errno(errno, "look at an open file");
   return identity_of(status);
 }
@@ -144,7 +144,7 @@ Status make_directories_beneath(int root, const std::string& path, unsigned mode
 }
 
 Result<struct stat> status_beneath(int root, const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (path.empty()) {
     if (::fstat(root, &status) != 0) return Error::from_errno(errno, "look at the root");
     return status;
@@ -181,7 +181,7 @@ Result<std::vector<std::string>> names_in(int directory) {
 }
 
 Status remove_tree_at(int directory, const std::string& name) {
-  struct stat status {};
+  struct stat status{};
   if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
     return Error::from_errno(errno, "look at " + printable(name));

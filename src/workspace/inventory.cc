@@ -5,8 +5,8 @@
 
 #include "crypto/sha256.h"
 #include "system/parallel.h"
-#include "workspace/stat_cache.h"
 #include "workspace/stable_read.h"
+#include "workspace/stat_cache.h"
 
 namespace cofferdam::workspace {
 namespace {

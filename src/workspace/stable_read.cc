@@ -35,7 +35,7 @@ Result<std::uint64_t> deliver(int fd, std::uint64_t size, std::string& buffer,
 
 Result<StableRead> read_stable(int root, const std::string& path, std::string& buffer,
                                const std::function<Status(std::string_view)>& sink) {
-  struct stat status {};
+  struct stat status{};
   auto file = system::open_beneath(root, path, O_RDONLY);
   if (!file) {
     // A link, FIFO without reader or socket in its place fails to open in ways of its own: ask what is there now.

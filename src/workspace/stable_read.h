@@ -24,8 +24,8 @@ struct StableRead {
   system::FileIdentity identity;
 };
 
-// Reads `path` beneath `root` once, giving its bytes to `sink` in pieces of at most `buffer.size()`. Errors are those of
-// reading (EACCES, EIO), with the path, and of the sink.
+// Reads `path` beneath `root` once, giving its bytes to `sink` in pieces of at most `buffer.size()`. Errors are those
+// of reading (EACCES, EIO), with the path, and of the sink.
 Result<StableRead> read_stable(int root, const std::string& path, std::string& buffer,
                                const std::function<Status(std::string_view)>& sink);
 

@@ -111,8 +111,7 @@ Status StatCache::store() {
     records += path;
   }
   changed_ = false;
-  return system::replace_file(file_, std::string(kMagic) + std::string(crypto::sha256(records).view()) + records,
-                              0600);
+  return system::replace_file(file_, std::string(kMagic) + std::string(crypto::sha256(records).view()) + records, 0600);
 }
 
 }  // namespace cofferdam::workspace

@@ -19,7 +19,7 @@ inline constexpr std::size_t kTarBlock = 512;
 inline constexpr std::size_t kTarEnd = 2 * kTarBlock;
 
 // Bytes of zeros between a member's content and the next header.
-constexpr std::size_t tar_padding(std::uint64_t size) {
+inline constexpr std::size_t tar_padding(std::uint64_t size) {
   return (kTarBlock - size % kTarBlock) % kTarBlock;
 }
 

@@ -71,7 +71,7 @@ class Walker {
   Status look_at(const Pending& parent, int directory, const std::string& name) {
     std::string path = joined(parent.path, name);
     if (options_.exclude.covers(path)) return omit(std::move(path), OmissionReason::kExcluded);
-    struct stat status {};
+    struct stat status{};
     if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) return {};
       return Error::from_errno(errno, "look at " + printable(path));
@@ -96,10 +96,10 @@ class Walker {
   }
 
   Result<bool> is_dependencies(int directory, const std::string& path, const std::string& name) const {
-    struct stat mark {};
+    struct stat mark{};
     const std::string mark_name = name + "/" + kPythonEnvironmentMark;
-    const bool python = ::fstatat(directory, mark_name.c_str(), &mark, AT_SYMLINK_NOFOLLOW) == 0 &&
-                        S_ISREG(mark.st_mode);
+    const bool python =
+        ::fstatat(directory, mark_name.c_str(), &mark, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(mark.st_mode);
     if (!python && name != kNodeDependencies) return false;
     if (!options_.is_tracked) return true;
     ASSIGN_OR_RETURN(const bool tracked, options_.is_tracked(path));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ enum class DatabaseKind { kSqlite, kPostgres };
 
 std::vector<DatabaseKind> database_kinds();
 const char* name_of(DatabaseKind kind);
+// For GoogleTest's lists.
+inline void PrintTo(DatabaseKind kind, std::ostream* out) {
+  *out << name_of(kind);
+}
 
 // One empty database, gone with its owner.
 class TestDatabase {

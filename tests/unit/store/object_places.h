@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,10 @@ enum class PlaceKind { kDirectory, kRclone, kMoto, kTrouble };
 
 std::vector<PlaceKind> place_kinds();
 const char* name_of(PlaceKind kind);
+// For GoogleTest's lists.
+inline void PrintTo(PlaceKind kind, std::ostream* out) {
+  *out << name_of(kind);
+}
 
 // Why this machine has no such place; empty when it has.
 std::string missing(PlaceKind kind);

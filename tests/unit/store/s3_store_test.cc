@@ -203,6 +203,17 @@ TEST_F(S3StoreTest, APrefixKeepsStoresApart) {
   EXPECT_EQ(store_->list("", "", 10)->size(), 1U);
 }
 
+TEST_F(S3StoreTest, TheBucketIsAPartOfTheHostsNameUnlessPathStyleIsAskedFor) {
+  start({});
+  S3Location location = peer_->location();
+  location.endpoint.replace(location.endpoint.find("127.0.0.1"), 9, "localhost");
+  location.path_style = false;  // curl takes every name below localhost for this machine
+  const auto store = open_s3_store(location, test_credentials(), quick_retries());
+  must(put_object(**store, "one", "content"));
+  EXPECT_EQ((*store)->read("one", 2, 3).value_or(""), "nte");
+  EXPECT_THAT(peer_->requests().back(), HasSubstr("GET /one"));
+}
+
 TEST_F(S3StoreTest, NobodyThereIsUnavailable) {
   const auto store =
       open_s3_store({.endpoint = "http://127.0.0.1:1", .region = "r", .bucket = "abc", .path_style = true},
