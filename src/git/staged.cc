@@ -151,6 +151,7 @@ Result<StagedPaths> read_staged(GitProgram& git, const RepositoryView& view, con
   };
   ASSIGN_OR_RETURN(const std::string with_intents, list("--ita-visible-in-index"));
   ASSIGN_OR_RETURN(StagedPaths staged, parse_raw_changes(with_intents));
+  if (staged.empty()) return staged;  // conflicts are among them
   ASSIGN_OR_RETURN(const std::string without_intents, list("--ita-invisible-in-index"));
   ASSIGN_OR_RETURN(const StagedPaths plain, parse_raw_changes(without_intents));
   for (auto& [path, entry] : staged) {
