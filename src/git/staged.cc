@@ -1,5 +1,6 @@
 #include "git/staged.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/ranges.h"
@@ -122,6 +123,13 @@ class IndexMerger {
 };
 
 }  // namespace
+
+bool is_index_path(std::string_view path) {
+  return std::ranges::none_of(split(path, '/'), [](std::string_view name) {
+    return name.empty() || name == "." || name == ".." || equals_ignoring_case(name, ".git") ||
+           equals_ignoring_case(name, "git~1");
+  });
+}
 
 Result<StagedPaths> parse_raw_changes(std::string_view output) {
   StagedPaths out;
