@@ -51,13 +51,8 @@ test_preset() {
 
 # Only what has threads or shares processes: the rest is the same code in one thread.
 test_threads() {
-<<<<<<< HEAD
-  build_preset tsan unit_async unit_system unit_workspace unit_egress cofferdam-egress
-  run_ctest tsan -R '^unit\.(async|system|workspace|egress)\.'
-=======
-  build_preset tsan unit_async unit_system unit_egress unit_store cofferdam-egress
-  run_ctest tsan -R '^unit\.(async|system|egress|store)\.'
->>>>>>> wt-store
+  build_preset tsan unit_async unit_system unit_workspace unit_store unit_egress cofferdam-egress
+  run_ctest tsan -R '^unit\.(async|system|workspace|store|egress)\.'
 }
 
 test_everything() {

@@ -75,7 +75,7 @@ constexpr std::array kOutputOption = {kOutput};
 constexpr std::array kRunPosition = {
     PositionalSpec{"RUN", "", "The run's id, as its closing summary names it (default: all runs).", false}};
 constexpr std::array kShellPosition = {PositionalSpec{"SHELL", "bash|zsh|fish", "bash, zsh or fish.", true}};
-constexpr std::array kVerbPosition = {PositionalSpec{"VERB", "", "The verb (default: the overview).", false}};
+constexpr std::array kVerbPosition = {PositionalSpec{"VERB", "", "The verb (default: the overview).", false, true}};
 
 constexpr std::string_view kUsualExitCodes = "0  done\n2  the command line is wrong";
 

@@ -59,6 +59,8 @@ json::value workspace_json(const WorkspaceReport& report) {
                                       {"reason", workspace::to_string(action.reason)},
                                       {"copy", text_or_null(action.copy_path)}});
   }
+  json::array notes;
+  for (const std::string& note : report.notes) notes.emplace_back(printable(note));
   json::array branches;
   for (const std::string& branch : report.branches) branches.emplace_back(printable(branch));
   return json::object{{"saved_before", text_or_null(report.saved_before)},
@@ -69,6 +71,7 @@ json::value workspace_json(const WorkspaceReport& report) {
                       {"remarkable", std::move(remarkable)},
                       {"history", text_or_null(report.history)},
                       {"branches", std::move(branches)},
+                      {"notes", std::move(notes)},
                       {"failure", text_or_null(report.failure)}};
 }
 

@@ -64,6 +64,17 @@ Status make_directory(const std::string& path) {
   return Error::from_errno(errno, "make " + path);
 }
 
+void tell_history(const git::Homecoming& home, WorkspaceReport& report) {
+  report.branches.insert(report.branches.end(), home.imported.created.begin(), home.imported.created.end());
+  report.notes.insert(report.notes.end(), home.exported.notes.begin(), home.exported.notes.end());
+  for (const git::KeptRef& kept : home.imported.kept) {
+    report.notes.push_back(printable(kept.name) + " is kept below " + home.imported.prefix + ": " + kept.reason + ".");
+  }
+  if (!home.integration) return;
+  report.history = git::to_string(home.integration->relation);
+  if (!home.integration->reason.empty()) report.notes.push_back("HEAD stays: " + home.integration->reason + ".");
+}
+
 }  // namespace
 
 Status recover_workspace(const std::string& original, const std::string& state) {
@@ -73,7 +84,13 @@ Status recover_workspace(const std::string& original, const std::string& state) 
   return {};
 }
 
-Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& place, git::GitProgram& git) {
+Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& place, const std::string& state,
+                                git::GitProgram& git) {
+  // Half a merge must not be taken for the user's work.
+  {
+    ASSIGN_OR_RETURN(const workspace::WorkspaceLock lock, lock_workspace(original, state));
+    RETURN_IF_ERROR(recover_workspace(original, state));
+  }
   TreeCopy copy;
   copy.original_ = original;
   copy.place_ = place;
@@ -114,20 +131,24 @@ Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, worksp
   ASSIGN_OR_RETURN(const workspace::WorkspaceLock lock, lock_workspace(original_, state));
   RETURN_IF_ERROR(system::make_private_directories(state + "/merges"));
   RETURN_IF_ERROR(recover_workspace(original_, state));
-  if (!history_) return merge_files(run, prefer, journal_of(original_, state), report);
+  const std::string journal = journal_of(original_, state);
+  if (!history_) return merge_files(run, prefer, journal, report);
 
   ASSIGN_OR_RETURN(const system::TemporaryDirectory scratch, system::TemporaryDirectory::create(place_, "git-"));
-  ASSIGN_OR_RETURN(
-      git::Homecoming home,
-      git::bring_history_home(
-          git, original_, {.sandbox = path(), .base = *history_, .scratch = scratch.path(), .run = run, .bounds = {}}));
-  report.branches.insert(report.branches.end(), home.imported.created.begin(), home.imported.created.end());
-  RETURN_IF_ERROR(merge_files(run, prefer, journal_of(original_, state), report));
-  if (home.failure) return std::move(*home.failure);
-  if (!home.integration) return {};
-  report.history = git::to_string(home.integration->relation);
+  auto home = git::bring_history_home(
+      git, original_,
+      {.sandbox = path(), .base = *history_, .scratch = scratch.path(), .run = run, .bounds = {}});
+  // Whatever became of the history, the files come home.
+  RETURN_IF_ERROR(merge_files(run, prefer, journal, report));
+  if (!home) return std::move(home.error()).with_context("bringing the history home");
+  tell_history(*home, report);
+  if (home->failure) return std::move(*home->failure);
+  if (!home->integration) return {};
   ASSIGN_OR_RETURN(const git::IndexSettlement settled,
-                   git::settle_index(git, original_, home.exported, *home.integration, scratch.path()));
+                   git::settle_index(git, original_, home->exported, *home->integration, scratch.path()));
+  for (const std::string& conflict : settled.conflicts) {
+    report.notes.push_back(printable(conflict) + " was staged on both sides: this machine's staging stays.");
+  }
   return {};
 }
 

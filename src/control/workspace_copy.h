@@ -26,7 +26,9 @@ class TreeCopy {
  public:
   // Copies `original` (absolute, without links) into `place`, an empty private directory. A history that lies elsewhere
   // (a linked worktree's, borrowed objects) becomes a standalone one in the copy.
-  static Result<TreeCopy> make(const std::string& original, const std::string& place, git::GitProgram& git);
+  // An interrupted merge into the original is finished or rolled back before.
+  static Result<TreeCopy> make(const std::string& original, const std::string& place, const std::string& state,
+                               git::GitProgram& git);
 
   const std::string& original() const { return original_; }
   std::string path() const { return place_ + "/tree"; }

@@ -51,6 +51,7 @@ class Copies {
     RETURN_IF_ERROR(system::make_private_directories(parent + "/" + id));
     ASSIGN_OR_RETURN(copies.parent_, system::open_directory(parent));
     copies.name_ = id;
+    copies.state_ = state;
     copies.path_ = parent + "/" + id;
     ASSIGN_OR_RETURN(const std::string workspace, real_directory(policy.workspace));
     RETURN_IF_ERROR(copies.add(workspace, git));
@@ -88,12 +89,13 @@ class Copies {
     }
     const std::string place = path_ + "/" + std::to_string(trees_.size());
     RETURN_IF_ERROR(system::make_private_directories(place));
-    ASSIGN_OR_RETURN(TreeCopy tree, TreeCopy::make(original, place, git));
+    ASSIGN_OR_RETURN(TreeCopy tree, TreeCopy::make(original, place, state_, git));
     trees_.push_back(std::move(tree));
     return {};
   }
 
   UniqueFd parent_;
+  std::string state_;
   std::string name_;
   std::string path_;
   std::deque<TreeCopy> trees_;
@@ -185,6 +187,8 @@ class WorkspaceRun {
                    " updated, " + std::to_string(counts.deleted) + " deleted" +
                    (counts.conflicts == 0 ? "" : ", " + std::to_string(counts.conflicts) + " conflicts") +
                    (workspace_.history.empty() ? "" : "; commits: " + workspace_.history));
+    for (const std::string& branch : workspace_.branches) messages_.note("new from the run: " + printable(branch));
+    for (const std::string& note : workspace_.notes) messages_.note(note);
     std::size_t shown = 0;
     for (const workspace::MergeAction& action : workspace_.remarkable) {
       if (++shown > kShown) break;

@@ -65,6 +65,11 @@ class Exporter {
   // staged.
   Status collect_staged() {
     ASSIGN_OR_RETURN(out_.sandbox_staged, read_staged(git_, view_, out_.head.id));
+    // git reads an index with any name in it, and refuses to write one.
+    const auto dropped =
+        std::erase_if(out_.sandbox_staged, [](const auto& path) { return !is_index_path(path.first); });
+    if (dropped > 0)
+      out_.notes.emplace_back("Paths that no index may hold were staged in the sandbox; they stay there.");
     ASSIGN_OR_RETURN(const UniqueFd base, system::open_directory(request_.base.directory));
     ASSIGN_OR_RETURN(const bool had_index, copy_index(base.get(), view_.fd(), "base-index"));
     if (had_index) {

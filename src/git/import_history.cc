@@ -98,6 +98,7 @@ class Importer {
   Status verify() {
     GitCommand command = view_.command({"bundle", "verify", exported_.bundle});
     command.readable.push_back(exported_.bundle);
+    command.timeout = kUnpackTime;
     ASSIGN_OR_RETURN(const GitOutput output, git_.run(command));
     if (output.exit_code == 0) return {};
     out_.needs_full_bundle = says_base_is_missing(output.standard_error);

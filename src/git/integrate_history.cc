@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "git/host_repository.h"
 #include "git/outbound.h"
+#include "git/run_refs.h"
 #include "system/file.h"
 
 namespace cofferdam::git {
@@ -14,6 +15,10 @@ using Relation = Integration::Relation;
 constexpr int kMostAttempts = 5;
 constexpr std::string_view kLabel = "Paperclip remote git sync";
 constexpr std::string_view kLogMessage = "cofferdam: history of a run";
+
+std::string before_ref(const std::string& run) {
+  return run_ref(run, "before");
+}
 
 // A commit message as it is stored: after the headers.
 std::string message_of(std::string_view commit) {
@@ -34,14 +39,15 @@ std::string conflict_list(std::string_view names) {
 
 class Integrator {
  public:
-  Integrator(GitProgram& git, const RepositoryView& view, std::string imported)
-      : git_(git), view_(view), imported_(std::move(imported)) {}
+  Integrator(GitProgram& git, const RepositoryView& view, const ExportedHistory& exported)
+      : git_(git), view_(view), imported_(exported.head.id), before_(before_ref(exported.run)) {}
 
   Result<Integration> run() {
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
       ASSIGN_OR_RETURN(const Head head, current_head(view_.layout()));
       ASSIGN_OR_RETURN(Integration plan, plan_for(head));
       if (plan.new_head == plan.old_head) return plan;
+      RETURN_IF_ERROR(note_before(head));
       ASSIGN_OR_RETURN(const bool moved, move_head(head, plan.new_head));
       if (moved) return plan;
     }
@@ -116,6 +122,13 @@ class Integrator {
     return std::string(trimmed(id));
   }
 
+  // A repetition after a crash learns from it which HEAD the index still belongs to.
+  Status note_before(const Head& head) {
+    if (head.is_unborn()) return {};
+    ASSIGN_OR_RETURN([[maybe_unused]] const std::string answer, view_.run(git_, {"update-ref", before_, head.id}));
+    return {};
+  }
+
   // False when somebody moved it since it was looked at.
   Result<bool> move_head(const Head& from, const std::string& to) {
     return from.branch.empty() ? move_detached(from.id, to) : move_branch(from, to);
@@ -151,7 +164,15 @@ class Integrator {
   GitProgram& git_;
   const RepositoryView& view_;
   std::string imported_;
+  std::string before_;
 };
+
+// What an earlier call has integrated already is told again as it was then, so that settle_index can be repeated too.
+Integration as_told_before(Integration integration, const Layout& layout, const std::string& run) {
+  const std::string* const before = find_ref(layout.refs, before_ref(run));
+  if (integration.relation == Relation::kNothing && before != nullptr) integration.old_head = *before;
+  return integration;
+}
 
 // Why HEAD must not move: empty when it may.
 Result<std::string> obstacle(GitProgram& git, const RepositoryView& view) {
@@ -174,16 +195,16 @@ Result<Integration> integrate_history(GitProgram& git, const std::string& host, 
   ASSIGN_OR_RETURN(const Layout layout, read_layout(host));
   const Head& head = layout.head;
   Integration nothing{.branch = head.branch, .old_head = head.id, .new_head = head.id, .reason = {}};
-  if (exported.head.is_unborn() || exported.head.id == exported.base_head.id || exported.head.id == head.id) {
-    return nothing;
-  }
+  if (exported.head.is_unborn() || exported.head.id == exported.base_head.id) return nothing;
+  if (exported.head.id == head.id) return as_told_before(std::move(nothing), layout, exported.run);
   ASSIGN_OR_RETURN(const RepositoryView view, open_host(host, scratch));
   ASSIGN_OR_RETURN(nothing.reason, obstacle(git, view));
   if (!nothing.reason.empty()) {
     nothing.relation = Relation::kHeldBack;
     return nothing;
   }
-  return Integrator(git, view, exported.head.id).run();
+  ASSIGN_OR_RETURN(Integration integration, Integrator(git, view, exported).run());
+  return as_told_before(std::move(integration), layout, exported.run);
 }
 
 Result<Homecoming> bring_history_home(GitProgram& git, const std::string& host, ExportRequest request) {

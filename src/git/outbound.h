@@ -86,7 +86,8 @@ std::string_view to_string(Integration::Relation relation);
 
 // Brings the sandbox's HEAD into what the host has checked out: fast-forward, merge, or graft of unrelated history.
 // Changes one reference, compared and swapped, at most five times tried. kFailedPrecondition with the texts that
-// Paperclip has for a conflict and for lost races; the host is as it was then, and the imported references stay.
+// Paperclip has for a conflict and for lost races; the host is as it was then, and the imported references stay. May be
+// repeated after a crash, with settle_index: it tells old_head again as it was before the run's history came.
 Result<Integration> integrate_history(GitProgram& git, const std::string& host, const ExportedHistory& exported,
                                       const std::string& scratch);
 

@@ -1,5 +1,6 @@
 #include "git/staged.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/ranges.h"
@@ -123,6 +124,13 @@ class IndexMerger {
 
 }  // namespace
 
+bool is_index_path(std::string_view path) {
+  return std::ranges::none_of(split(path, '/'), [](std::string_view name) {
+    return name.empty() || name == "." || name == ".." || equals_ignoring_case(name, ".git") ||
+           equals_ignoring_case(name, "git~1");
+  });
+}
+
 Result<StagedPaths> parse_raw_changes(std::string_view output) {
   StagedPaths out;
   Records records(output);
@@ -151,6 +159,7 @@ Result<StagedPaths> read_staged(GitProgram& git, const RepositoryView& view, con
   };
   ASSIGN_OR_RETURN(const std::string with_intents, list("--ita-visible-in-index"));
   ASSIGN_OR_RETURN(StagedPaths staged, parse_raw_changes(with_intents));
+  if (staged.empty()) return staged;  // conflicts are among them
   ASSIGN_OR_RETURN(const std::string without_intents, list("--ita-invisible-in-index"));
   ASSIGN_OR_RETURN(const StagedPaths plain, parse_raw_changes(without_intents));
   for (auto& [path, entry] : staged) {

@@ -44,6 +44,10 @@ Result<StagedPaths> read_staged(GitProgram& git, const RepositoryView& view, con
 Result<PathChanges> read_tree_changes(GitProgram& git, const RepositoryView& view, const std::string& from,
                                       const std::string& to);
 
+// Whether an index may hold the path: relative, no empty, "." or ".." name, none that a file system could take for
+// ".git".
+bool is_index_path(std::string_view path);
+
 // The records of `git diff-index --raw -z` and `git diff-tree -r --raw -z`. kDataLoss when it is something else.
 Result<StagedPaths> parse_raw_changes(std::string_view output);
 

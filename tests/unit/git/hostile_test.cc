@@ -137,6 +137,17 @@ TEST_F(HostileTest, ReplacementsGraftsAndBadNamesMeanNothing) {
   EXPECT_EQ(on_host("git for-each-ref --format='%(refname)' refs/heads"), "refs/heads/main\n");
 }
 
+TEST_F(HostileTest, NamesThatNoIndexMayHoldStayOutside) {
+  in_sandbox(
+      "mkdir .gix && echo x >.gix/config && git add .gix && echo s >>a && git add a && "
+      "sed -i 's,[.]gix/config,.git/config,' .git/index && git ls-files | grep -q '^.git/config$'");
+  const auto home = try_bring_home();
+  ASSERT_TRUE(home) << home.error().to_string();
+  EXPECT_EQ(home->exported.notes.size(), 1U);
+  ASSERT_TRUE(settle_index(git_, host(), home->exported, *home->integration, path("scratch")));
+  EXPECT_EQ(on_host("git diff --cached --name-only"), "a\n");
+}
+
 TEST_F(HostileTest, CorruptObjectsAreRefused) {
   in_sandbox(
       "echo w >>a && git commit -qam w && f=.git/objects/$(git rev-parse HEAD | sed 's,..,&/,') && chmod u+w $f && "

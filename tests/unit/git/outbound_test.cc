@@ -196,6 +196,21 @@ TEST_F(OutboundTest, AgentsBranchIsCreatedAndIntegrated) {
   EXPECT_EQ(host_status(), "");
 }
 
+TEST_F(OutboundTest, MayBeRepeatedAfterACrash) {
+  send();
+  in_sandbox("echo w >>a && git commit -qam w && git rm -q b && git commit -qm b && echo s >>dir/c && git add dir/c");
+  on_host("echo h >h && git add h && git commit -qm h && echo mine >mine && git add mine");
+  EXPECT_EQ(bring_home().integration->relation, Relation::kMerged);
+  const std::string head = on_host("git rev-parse HEAD");
+  for (int round = 0; round < 2; ++round) {
+    const Homecoming again = bring_home();
+    EXPECT_EQ(again.integration->relation, Relation::kNothing);
+    ASSERT_TRUE(settle_index(git_, host(), again.exported, *again.integration, path("scratch")));
+    EXPECT_EQ(on_host("git diff --cached --name-status"), "M\tdir/c\nA\tmine\n");
+    EXPECT_EQ(on_host("git rev-parse HEAD"), head);
+  }
+}
+
 TEST_F(OutboundTest, SubmodulesAreNamedAndNotEntered) {
   run_shell(root_->path(), "git init -q lib && cd lib && echo l >l && git add l && git commit -qm l");
   on_host("git submodule --quiet add ../lib lib && git commit -qm lib");
