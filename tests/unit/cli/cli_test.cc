@@ -1,3 +1,4 @@
+#include "base/strings.h"
 #include "cli/cli.h"
 
 #include <gmock/gmock.h>
