@@ -91,6 +91,9 @@ class StandaloneMaker {
     GitCommand command =
         view_.command({"pack-objects", "-q", "--revs", "--delta-base-offset", destination_ + "/objects/pack/pack"});
     command.writable.push_back(destination_);
+    // git makes its temporary pack in the object directory and renames it: in a sandbox the two must be one mount.
+    command.environment.push_back("GIT_OBJECT_DIRECTORY=" + destination_ + "/objects");
+    command.environment.push_back("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + view_.path() + "/objects");
     command.timeout = kPackTime;
     if (depth_ == Depth::kOne && !layout().head.is_unborn()) command.input = "--shallow " + layout().head.id + "\n";
     if (!layout().head.is_unborn()) command.input += layout().head.id + "\n";
