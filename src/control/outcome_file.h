@@ -23,7 +23,7 @@ struct WorkspaceReport {
   workspace::MergeCounts merged;
   std::string history;                // what became of the commits: "fast_forward", "merged", …; empty without Git
   std::vector<std::string> branches;  // that the run made and that are the host's now
-  std::vector<std::string> notes;       // what of the history stays behind or is kept elsewhere: full sentences
+  std::vector<std::string> notes;     // what of the history stays behind or is kept elsewhere: full sentences
   std::string failure;                // of a save, the merge or the history; empty when all went well
 };
 

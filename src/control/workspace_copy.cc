@@ -136,8 +136,7 @@ Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, worksp
 
   ASSIGN_OR_RETURN(const system::TemporaryDirectory scratch, system::TemporaryDirectory::create(place_, "git-"));
   auto home = git::bring_history_home(
-      git, original_,
-      {.sandbox = path(), .base = *history_, .scratch = scratch.path(), .run = run, .bounds = {}});
+      git, original_, {.sandbox = path(), .base = *history_, .scratch = scratch.path(), .run = run, .bounds = {}});
   // Whatever became of the history, the files come home.
   RETURN_IF_ERROR(merge_files(run, prefer, journal, report));
   if (!home) return std::move(home.error()).with_context("bringing the history home");

@@ -17,7 +17,9 @@
 #include "crypto/seal.h"
 #include "snapshot/chunk_index.h"
 #include "snapshot/content_writer.h"
+#include "snapshot/git_parts.h"
 #include "snapshot/segment_reader.h"
+#include "system/file.h"
 #include "system/parallel.h"
 #include "system/tree.h"
 #include "workspace/link_rule.h"
@@ -32,7 +34,7 @@ constexpr unsigned kPrivateDirectory = 0700;
 constexpr unsigned kPrivateFile = 0600;
 constexpr std::size_t kSuffixBytes = 8;
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-constexpr std::string_view kGit = ".git";
+constexpr std::size_t kLargestSettings = std::size_t{4} << 20;
 
 // A place of a file that one chunk fills.
 struct Destination {
@@ -47,17 +49,6 @@ using Segments = std::map<std::pair<std::string_view, std::uint64_t>, std::vecto
 
 bool is_below(std::string_view path, std::string_view directory) {
   return path.size() > directory.size() && path.starts_with(directory) && path[directory.size()] == '/';
-}
-
-// hooks/ of a repository or of the repositories inside it (modules, worktrees).
-bool is_git_hook(std::string_view path) {
-  bool inside_git = false;
-  const auto names = split(path, '/');
-  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-    if (inside_git && names[i] == "hooks") return true;
-    inside_git = inside_git || names[i] == kGit;
-  }
-  return false;
 }
 
 // The entries that were asked for, their paths relative to the target; an empty path is the target itself.
@@ -189,7 +180,8 @@ class Restorer {
     RETURN_IF_ERROR(write_files());
     step("finish");
     RETURN_IF_ERROR(finish_entries());
-    report_.left_out = selection_.left_out();
+    const std::vector<std::string> left_out = selection_.left_out();
+    report_.left_out.insert(report_.left_out.end(), left_out.begin(), left_out.end());
     return std::move(report_);
   }
 
@@ -295,6 +287,7 @@ class Restorer {
   // changes their times.
   Status finish_entries() {
     for (const SavedEntry* saved : selection_.entries()) {
+      if (is_filtered(saved->entry)) RETURN_IF_ERROR(filter_settings(saved->entry));
       if (saved->entry.kind == EntryKind::kSymlink) RETURN_IF_ERROR(make_link(saved->entry));
       if (saved->entry.kind == EntryKind::kFile && saved->entry.size > kWholeFileLimit) {
         RETURN_IF_ERROR(finish(saved->entry, O_WRONLY));
@@ -304,6 +297,31 @@ class Restorer {
       if ((*it)->entry.kind == EntryKind::kDirectory) RETURN_IF_ERROR(finish((*it)->entry, O_RDONLY | O_DIRECTORY));
     }
     return {};
+  }
+
+  bool is_filtered(const Entry& entry) const {
+    return !request_.trust && entry.kind == EntryKind::kFile && is_git_settings(entry.path);
+  }
+
+  // Settings that name a program, or a place elsewhere, do not come back; neither does text that is no configuration.
+  Status filter_settings(const Entry& entry) {
+    const std::string path = staged_path(entry);
+    std::string text;
+    {
+      ASSIGN_OR_RETURN(const UniqueFd file, system::open_beneath(root_, path, O_RDONLY));
+      ASSIGN_OR_RETURN(text, system::read_up_to(file.get(), kLargestSettings + 1));
+    }
+    const Result<FilteredSettings> filtered = text.size() > kLargestSettings
+                                                  ? Error(ErrorCode::kResourceExhausted, "it is too long")
+                                                  : filtered_settings(text);
+    if (filtered && filtered->left_out.empty()) return {};
+    if (!filtered) report_.left_out.push_back(entry.path + ": " + filtered.error().message());
+    for (const std::string& setting : filtered ? filtered->left_out : std::vector<std::string>()) {
+      report_.left_out.push_back(entry.path + ": " + setting);
+    }
+    ASSIGN_OR_RETURN(const UniqueFd file, system::open_beneath(root_, path, O_WRONLY | O_TRUNC));
+    RETURN_IF_ERROR(system::write_all(file.get(), filtered ? filtered->text : "", path));
+    return finish_file(file.get(), entry);
   }
 
   Status finish(const Entry& entry, int flags) const {

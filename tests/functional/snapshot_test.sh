@@ -109,11 +109,18 @@ test_repository_comes_back_whole() {
   echo untracked >untracked
   mkdir -p node_modules/tracked && echo t >node_modules/tracked/f && git add -f node_modules && git commit -qm two -- node_modules
   printf '#!/bin/sh\n' >.git/hooks/post-checkout
-  git status --porcelain >"$scratch/before"
+  git config core.fsmonitor "touch $scratch/ran"
+  git config core.fileMode true
+  git -c core.fsmonitor= status --porcelain >"$scratch/before"
   save .
   cd "$scratch"
   expect 0 "$cofferdam" snapshot restore -q "$id" back
   err_has 'left out: .git/hooks/post-checkout'
+  err_has 'left out: .git/config: core.fsmonitor'
+  text_is "a harmless setting" "$(git -C back config core.fileMode)" true
+  expect 0 "$cofferdam" snapshot restore -q --trust "$id" trusted
+  cmp "$ws/.git/config" trusted/.git/config && [ -f trusted/.git/hooks/post-checkout ] || fail "--trust left something out"
+  [ ! -e ran ] || fail "a setting of the repository was executed"
   git -C back fsck --connectivity-only
   text_is status "$(git -C back status --porcelain)" "$(cat "$scratch/before")"
   text_is head "$(git -C back rev-parse HEAD)" "$(git -C "$ws" rev-parse HEAD)"

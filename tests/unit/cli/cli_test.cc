@@ -1,5 +1,5 @@
-#include "base/strings.h"
 #include "cli/cli.h"
+#include "base/strings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -105,7 +105,12 @@ Manifest sample() {
   };
   add({.path = "a", .kind = EntryKind::kDirectory, .mode = 0755, .mtime_ns = -5, .target = {}});
   add({.path = "a!b", .kind = EntryKind::kSymlink, .mode = 0777, .target = "a/x"});
-  add({.path = "a/x", .kind = EntryKind::kFile, .mode = 0644, .size = 3, .digest = crypto::sha256("abc"), .target = {}});
+  add({.path = "a/x",
+       .kind = EntryKind::kFile,
+       .mode = 0644,
+       .size = 3,
+       .digest = crypto::sha256("abc"),
+       .target = {}});
   add({.path = "long\n\xff", .kind = EntryKind::kFile, .mode = 0600, .size = 5 << 20, .target = {}},
       {{.digest = crypto::sha256("1"), .size = 4 << 20}, {.digest = crypto::sha256("2"), .size = 1 << 20}});
   std::vector<Entry> entries;

@@ -20,7 +20,8 @@ TEST(RetentionTest, LastOnes) {
 }
 
 TEST(RetentionTest, TheNewestOfADayStandsForIt) {
-  const std::vector<std::int64_t> times = {at(2026, 12, 3, 9), at(2026, 12, 3, 1), at(2026, 12, 1, 5), at(2026, 11, 30)};
+  const std::vector<std::int64_t> times = {at(2026, 12, 3, 9), at(2026, 12, 3, 1), at(2026, 12, 1, 5),
+                                           at(2026, 11, 30)};
   EXPECT_EQ(kept_by({.daily = 2}, times), (std::vector{true, false, true, false}));
   EXPECT_EQ(kept_by({.hourly = 3}, times), (std::vector{true, true, true, false}));
 }

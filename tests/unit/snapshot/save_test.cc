@@ -68,7 +68,8 @@ class SaveTest : public testing::Test {
 // Every step of a save, in a child that dies there.
 TEST_F(SaveTest, KilledAtEveryStepLosesNothing) {
   const std::string first = capture(open_store(), request())->snapshot;
-  const std::vector<std::string> steps = {"begin", "content", "packs", "pins", "manifest", "seal", "commit", "committed"};
+  const std::vector<std::string> steps = {"begin",    "content", "packs",  "pins",
+                                          "manifest", "seal",    "commit", "committed"};
   for (const std::string& step : steps) {
     write("file", "changed before " + step);
     const pid_t child = ::fork();
@@ -203,7 +204,8 @@ TEST(MasterKeyTest, Spellings) {
   ASSERT_TRUE(key);
   EXPECT_EQ(parse_master_key("ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=")->fingerprint(), key->fingerprint());
   EXPECT_TRUE(parse_master_key(std::string(32, 'k')));
-  for (const std::string& text : {std::string(), std::string("short"), hex.substr(1)}) EXPECT_FALSE(parse_master_key(text)) << text;
+  for (const std::string& text : {std::string(), std::string("short"), hex.substr(1)})
+    EXPECT_FALSE(parse_master_key(text)) << text;
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ TEST_F(InventoryTest, ACopyIsAlike) {
     EXPECT_EQ(copy->entries[i].mtime_ns, original->entries[i].mtime_ns) << copy->entries[i].path;
   }
   EXPECT_EQ(fs::hard_link_count(path("copy/hard")), 2U);
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat(path("copy/sparse").c_str(), &status), 0);
   EXPECT_LT(status.st_blocks, 1000) << "holes stay holes";
   fs::permissions(path("tree/sub"), fs::perms::owner_all);
