@@ -114,5 +114,6 @@ int run_key_list(const Invocation&);
 int run_key_rotate(const Invocation&);
 int run_key_export(const Invocation&);
 int run_key_import(const Invocation&);
+int run_sync_plan(const Invocation&);
 
 }  // namespace cofferdam::cli

@@ -1,5 +1,6 @@
 #include "base/strings.h"
 #include "cli/policy_options.h"
+#include "cli/prefer.h"
 #include "cli/snapshot_text.h"
 #include "cli/verb.h"
 #include "control/outcome_file.h"
@@ -22,11 +23,6 @@ class ConsoleMessages : public control::Messages {
   Console& console_;
   bool quiet_;
 };
-
-workspace::Prefer preferred(std::string_view word) {
-  if (word == "sandbox") return workspace::Prefer::kSandbox;
-  return word == "host" ? workspace::Prefer::kHost : workspace::Prefer::kBoth;
-}
 
 control::WorkspaceOptions workspace_options(const Arguments& arguments) {
   return {.save = arguments.has("save"),

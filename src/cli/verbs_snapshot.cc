@@ -1,4 +1,4 @@
-// The verbs of saved workspaces and of the keys that seal them.
+// The verbs of saved workspaces, of the keys that seal them, and of merging.
 #include <array>
 
 #include "cli/verb.h"
@@ -88,6 +88,17 @@ constexpr std::array kIdAndTarget = {
 constexpr std::array kManyIds = {PositionalSpec{"ID", "", "Snapshots to delete.", true, true}};
 constexpr std::array kKeyFile = {PositionalSpec{
     "FILE", "", "A file that \"key export\" wrote; \"-\" is standard input.", true, false, Completion::kFile}};
+
+constexpr OptionSpec kBase{"base",         0,
+                           "SNAPSHOT|DIR", Completion::kDirectory,
+                           kGeneral,       "What A began as: a directory, or a snapshot's id. Required."};
+constexpr OptionSpec kPrefer{
+    "prefer",           0,        "both|sandbox|host",
+    Completion::kWords, kGeneral, "Where both sides changed a file: keep both (default), A's version, or B's."};
+constexpr std::array kSyncOptions = {kBase, kPrefer, kCompany, kOutput};
+constexpr std::array kFromAndInto = {
+    PositionalSpec{"A", "", "The directory whose changes would be merged.", true, false, Completion::kDirectory},
+    PositionalSpec{"B", "", "The directory they would be merged into.", true, false, Completion::kDirectory}};
 
 constexpr std::string_view kUsual = "0  done\n1  it failed\n2  the command line is wrong";
 
@@ -271,6 +282,21 @@ constexpr std::array kVerbs = {
          .positionals = kKeyFile,
          .exit_codes = kUsual,
          .run = run_key_import,
+         .needs_engine = true},
+    Verb{.name = "sync plan",
+         .summary = "Show what a merge of A into B would do",
+         .synopsis = "--base SNAPSHOT|DIR A B",
+         .description =
+             "Compares A and B with what A began as, and prints every action of a three-way merge of A into B with its "
+             "reason: add, update, delete, keep, conflict. Nothing is changed. It is the merge that \"cofferdam run "
+             "--copy\" carries out when the command has ended; .git at the top is not part of it.",
+         .examples = "cofferdam sync plan --base latest ./result ./project\n    Against the newest snapshot.",
+         .options = kSyncOptions,
+         .policy_options = false,
+         .takes_command = false,
+         .positionals = kFromAndInto,
+         .exit_codes = kUsual,
+         .run = run_sync_plan,
          .needs_engine = true},
 };
 

@@ -165,3 +165,23 @@ test_borrowed_objects() {
   out_is base
   text_is commit "$(git log -1 --format=%s)" agent
 }
+
+test_sync_plan_says_what_and_why() {
+  cd "$scratch"
+  mkdir base && echo 1 >base/changed && echo 2 >base/deleted && echo 3 >base/both && cp -r base theirs && cp -r base ours
+  echo t >>theirs/changed; rm theirs/deleted; echo t >theirs/both; echo n >theirs/new; ln -s /etc/passwd theirs/evil
+  echo o >ours/both; echo mine >ours/mine
+  find ours -type f -print0 | sort -z | xargs -0 cat >before
+  expect 0 "$cofferdam" sync plan --base base theirs ours -o json
+  text_is counts "$(jq -c '[.added,.updated,.deleted,.conflicts,.refused]' "$scratch/out")" '[2,1,1,1,1]'
+  expect 0 "$cofferdam" snapshot save -q base
+  expect 0 "$cofferdam" sync plan --base latest theirs ours
+  out_has 'both: '
+  out_has 'conflict-host-plan'
+  find ours -type f -print0 | sort -z | xargs -0 cat >after
+  cmp before after || fail "a plan changed something"
+  expect 0 "$cofferdam" sync plan --base base base ours
+  out_is "nothing to do"
+  expect 2 "$cofferdam" sync plan theirs ours
+  err_has '--base is missing'
+}
