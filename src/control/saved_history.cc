@@ -4,7 +4,6 @@
 
 #include "base/strings.h"
 #include "git/inbound.h"
-#include "git/tracked.h"
 #include "system/file.h"
 #include "system/state_dir.h"
 
@@ -16,8 +15,7 @@ bool history_is_inside(const git::Layout& layout) {
 
 Result<SavedHistory> SavedHistory::of(const std::string& directory, git::GitProgram* git) {
   SavedHistory history;
-  history.git_ = git;
-  ASSIGN_OR_RETURN(git::Layout layout, git::read_layout(directory));
+  ASSIGN_OR_RETURN(const git::Layout layout, git::read_layout(directory));
   if (layout.kind == git::Layout::Kind::kBare || !layout.is_repository()) return history;
   if (git == nullptr) {
     return Error(ErrorCode::kFailedPrecondition,
@@ -32,13 +30,12 @@ Result<SavedHistory> SavedHistory::of(const std::string& directory, git::GitProg
     RETURN_IF_ERROR(
         git::make_standalone_history(*git, layout, git::Depth::kFull, history.standalone_, history.scratch_->path()));
   }
-  history.layout_ = std::move(layout);
+  ASSIGN_OR_RETURN(history.tracked_, git::TrackedFiles::of(*git, layout, history.scratch_->path()));
   return history;
 }
 
 Result<bool> SavedHistory::tracks(const std::string& path) const {
-  if (!layout_) return false;
-  return git::tracks_below(*git_, *layout_, path, scratch_->path());
+  return tracked_ ? tracked_->below(path) : Result<bool>(false);
 }
 
 }  // namespace cofferdam::control

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "git/git_program.h"
 #include "git/layout.h"
+#include "git/tracked.h"
 #include "system/tree.h"
 
 namespace cofferdam::control {
@@ -26,9 +27,8 @@ class SavedHistory {
 
  private:
   SavedHistory() = default;
-  git::GitProgram* git_ = nullptr;
-  std::optional<git::Layout> layout_;
   std::optional<system::TemporaryDirectory> scratch_;
+  std::optional<git::TrackedFiles> tracked_;
   std::string standalone_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/strings.h"
 #include "control/confined_git.h"
+#include "control/path_below.h"
 #include "control/saved_history.h"
 #include "control/workspace_name.h"
 #include "crypto/sha256.h"
@@ -69,6 +70,9 @@ class StoredSnapshots : public Snapshots {
                                      .level = request.level,
                                      .on_step = {}};
     capture.walk.exclude = workspace::PathSet(request.exclude);
+    ASSIGN_OR_RETURN(const Places where, places());
+    // The store must not be saved into itself.
+    if (const auto inside = path_below(where.state, request.directory)) capture.walk.exclude.add(*inside);
     capture.walk.leave_out_dependencies = !request.with_dependencies;
     const std::unique_ptr<git::GitProgram> git = confined_git();
     ASSIGN_OR_RETURN(const SavedHistory history, SavedHistory::of(request.directory, git.get()));

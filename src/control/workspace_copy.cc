@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "control/path_below.h"
 #include "control/saved_history.h"
 #include "crypto/sha256.h"
 #include "git/inbound.h"
@@ -48,10 +49,17 @@ Result<workspace::WorkspaceLock> lock_workspace(const std::string& original, con
   return workspace::WorkspaceLock::acquire(original, options);
 }
 
-Result<Inventory> inventory_of(int root, bool without_git) {
+// What is no part of the merge: the history, which comes home by Git itself, and our own state when it lies inside.
+workspace::PathSet apart_from_merge(const std::string& original, const std::string& state, bool has_history) {
+  workspace::PathSet apart;
+  if (has_history) apart.add(kGitDirectory);
+  if (const auto inside = path_below(state, original)) apart.add(*inside);
+  return apart;
+}
+
+Result<Inventory> inventory_of(int root, const workspace::PathSet& apart) {
   workspace::InventoryOptions options;
-  // The history comes home by Git itself: its files mean nothing one by one.
-  if (without_git) options.walk.exclude.add(kGitDirectory);
+  options.walk.exclude = apart;
   return workspace::take_inventory(root, options);
 }
 
@@ -102,9 +110,12 @@ Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& 
   ASSIGN_OR_RETURN(const UniqueFd target, system::open_directory(copy.path()));
   workspace::PathSet elsewhere;
   if (layout.is_repository() && !history_is_inside(layout)) elsewhere.add(kGitDirectory);
+  // The copies must not be copied into themselves.
+  if (const auto inside = path_below(state, original)) elsewhere.add(*inside);
   ASSIGN_OR_RETURN(const workspace::CopyReport copied, workspace::copy_tree(source.get(), target.get(), elsewhere));
   if (layout.is_repository()) RETURN_IF_ERROR(copy.copy_history(layout, git));
-  ASSIGN_OR_RETURN(Inventory sent, inventory_of(target.get(), copy.history_.has_value()));
+  ASSIGN_OR_RETURN(Inventory sent,
+                   inventory_of(target.get(), apart_from_merge(original, state, copy.history_.has_value())));
   RETURN_IF_ERROR(system::replace_file(place + "/base.json",
                                        workspace::to_json({.exclude = {}, .entries = sent.entries}), kPrivateFile));
   copy.base_ = std::move(sent.entries);
@@ -131,14 +142,13 @@ Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, worksp
   ASSIGN_OR_RETURN(const workspace::WorkspaceLock lock, lock_workspace(original_, state));
   RETURN_IF_ERROR(system::make_private_directories(state + "/merges"));
   RETURN_IF_ERROR(recover_workspace(original_, state));
-  const std::string journal = journal_of(original_, state);
-  if (!history_) return merge_files(run, prefer, journal, report);
+  if (!history_) return merge_files(run, prefer, state, report);
 
   ASSIGN_OR_RETURN(const system::TemporaryDirectory scratch, system::TemporaryDirectory::create(place_, "git-"));
   auto home = git::bring_history_home(
       git, original_, {.sandbox = path(), .base = *history_, .scratch = scratch.path(), .run = run, .bounds = {}});
   // Whatever became of the history, the files come home.
-  RETURN_IF_ERROR(merge_files(run, prefer, journal, report));
+  RETURN_IF_ERROR(merge_files(run, prefer, state, report));
   if (!home) return std::move(home.error()).with_context("bringing the history home");
   tell_history(*home, report);
   if (home->failure) return std::move(*home->failure);
@@ -152,15 +162,16 @@ Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, worksp
 }
 
 // The host may change between the look and the merge: then a new plan is made.
-Status TreeCopy::merge_files(const std::string& run, workspace::Prefer prefer, const std::string& journal,
+Status TreeCopy::merge_files(const std::string& run, workspace::Prefer prefer, const std::string& state,
                              WorkspaceReport& report) const {
+  const std::string journal = journal_of(original_, state);
+  const workspace::PathSet apart = apart_from_merge(original_, state, history_.has_value());
   ASSIGN_OR_RETURN(const UniqueFd source, system::open_directory(path()));
   ASSIGN_OR_RETURN(const UniqueFd target, system::open_directory(original_));
-  ASSIGN_OR_RETURN(const Inventory theirs, inventory_of(source.get(), history_.has_value()));
-  workspace::MergeOptions options{.prefer = prefer, .run_id = run, .excluded = {}, .is_tracked = {}};
-  if (history_) options.excluded.add(kGitDirectory);
+  ASSIGN_OR_RETURN(const Inventory theirs, inventory_of(source.get(), apart));
+  const workspace::MergeOptions options{.prefer = prefer, .run_id = run, .excluded = apart, .is_tracked = {}};
   for (int attempt = 1;; ++attempt) {
-    ASSIGN_OR_RETURN(const Inventory ours, inventory_of(target.get(), history_.has_value()));
+    ASSIGN_OR_RETURN(const Inventory ours, inventory_of(target.get(), apart));
     ASSIGN_OR_RETURN(const workspace::MergePlan plan, workspace::plan_merge(base_, theirs, ours, options));
     auto merged = workspace::apply_merge({.source = source.get(), .target = target.get(), .journal = journal}, plan);
     if (!merged && merged.error().retry() == RetryClass::kAtOnce && attempt < kPlans) continue;

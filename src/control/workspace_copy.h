@@ -41,7 +41,7 @@ class TreeCopy {
  private:
   TreeCopy() = default;
   Status copy_history(const git::Layout& layout, git::GitProgram& git);
-  Status merge_files(const std::string& run, workspace::Prefer prefer, const std::string& journal,
+  Status merge_files(const std::string& run, workspace::Prefer prefer, const std::string& state,
                      WorkspaceReport& report) const;
 
   std::string original_;

@@ -1,12 +1,16 @@
 #include "git/tracked.h"
 
-#include "git/repository_view.h"
+#include <utility>
 
 namespace cofferdam::git {
 
-Result<bool> tracks_below(GitProgram& git, const Layout& layout, const std::string& path, const std::string& scratch) {
-  ASSIGN_OR_RETURN(const RepositoryView view, RepositoryView::copy_of(layout, scratch));
-  ASSIGN_OR_RETURN(const std::string listed, view.run(git, {"--literal-pathspecs", "ls-files", "-z", "--", path}));
+Result<TrackedFiles> TrackedFiles::of(GitProgram& git, const Layout& layout, const std::string& scratch) {
+  ASSIGN_OR_RETURN(RepositoryView view, RepositoryView::copy_of(layout, scratch));
+  return TrackedFiles(git, std::move(view));
+}
+
+Result<bool> TrackedFiles::below(const std::string& path) const {
+  ASSIGN_OR_RETURN(const std::string listed, view_.run(*git_, {"--literal-pathspecs", "ls-files", "-z", "--", path}));
   return !listed.empty();
 }
 

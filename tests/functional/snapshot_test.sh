@@ -315,3 +315,32 @@ test_linked_worktree_and_borrowed_objects_come_back_whole() {
   rm -rf "$ws" linked
   git -C back-linked log --format=%s
 }
+
+test_the_store_is_not_saved_into_itself() {
+  mkdir tree && echo x >tree/file
+  export COFFERDAM_STATE_DIR=$PWD/tree/.state
+  save tree
+  save tree
+  text_is omitted "$(jq -r '.omitted[].path' "$scratch/out")" .state
+  cd tree
+  expect 0 "$cofferdam" run --copy -- sh -c 'echo y >y; [ ! -e .state/store ]'
+  [ -e y ] && [ -e .state/store ] || fail "the state did not survive the merge"
+}
+
+# A full disk: the save fails and says which file; nothing half-written shows, and the next save works.
+test_full_disk() {
+  is_root || skip "mounting a small file system needs root"
+  mkdir small && mount -t tmpfs -o size=3m tmpfs small
+  export COFFERDAM_STATE_DIR=$PWD/small/state
+  mkdir tree && echo x >tree/file
+  save tree
+  head -c 8000000 /dev/urandom >tree/large
+  expect 1 "$cofferdam" snapshot save -q tree
+  err_has 'No space left on device'
+  expect 0 "$cofferdam" snapshot verify -q
+  rm tree/large && echo y >tree/file
+  save tree
+  expect 0 "$cofferdam" snapshot restore -q "$id" back
+  text_is content "$(cat back/file)" y
+  umount small
+}
