@@ -82,11 +82,10 @@ Result<git::GitOutput> ConfinedGit::run(const git::GitCommand& command) {
   return output;
 }
 
-std::unique_ptr<git::GitProgram> confined_git() {
-  const auto host = confinement::LinuxHostView::create();
-  if (!host) return nullptr;
-  auto git = ConfinedGit::create(*host);
-  return git ? std::make_unique<ConfinedGit>(std::move(*git)) : nullptr;
+Result<std::unique_ptr<git::GitProgram>> confined_git() {
+  ASSIGN_OR_RETURN(const confinement::LinuxHostView host, confinement::LinuxHostView::create());
+  ASSIGN_OR_RETURN(ConfinedGit git, ConfinedGit::create(host));
+  return std::make_unique<ConfinedGit>(std::move(git));
 }
 
 }  // namespace cofferdam::control

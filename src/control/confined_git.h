@@ -31,7 +31,7 @@ class ConfinedGit final : public git::GitProgram {
   std::vector<std::string> system_;  // bubblewrap's arguments that show the system's programs
 };
 
-// One for this machine; null when it cannot be made here (`cofferdam doctor` says why).
-std::unique_ptr<git::GitProgram> confined_git();
+// One for this machine.
+Result<std::unique_ptr<git::GitProgram>> confined_git();
 
 }  // namespace cofferdam::control

@@ -1,6 +1,7 @@
 // The Git side of saving a directory.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,8 +16,8 @@ namespace cofferdam::control {
 // What must be known of a directory's repository to save it whole. One thread.
 class SavedHistory {
  public:
-  // `git`: nothing when it is not installed; then a directory without a repository can be saved all the same.
-  static Result<SavedHistory> of(const std::string& directory, git::GitProgram* git);
+  // `git`: its error is that of a repository; a directory without one can be saved all the same.
+  static Result<SavedHistory> of(const std::string& directory, const Result<std::unique_ptr<git::GitProgram>>& git);
 
   // Whether Git tracks something below `path`, so that it is no mere dependency.
   Result<bool> tracks(const std::string& path) const;

@@ -13,6 +13,7 @@
 #include "control/confined_git.h"
 #include "control/path_below.h"
 #include "control/saved_history.h"
+#include "control/workspace_copy.h"
 #include "control/workspace_name.h"
 #include "crypto/sha256.h"
 #include "snapshot/master_key.h"
@@ -57,6 +58,7 @@ class StoredSnapshots : public Snapshots {
   Result<SaveReport> save(const SaveRequest& request) override {
     ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kWrite));
     ASSIGN_OR_RETURN(const std::string workspace, workspace_name(request.directory));
+    RETURN_IF_ERROR(finish_interrupted_merge(workspace.substr(workspace.find(':') + 1)));
     ASSIGN_OR_RETURN(workspace::StatCache cache, cache_for(workspace));
     snapshot::CaptureRequest capture{.directory = request.directory,
                                      .company = request.company,
@@ -74,8 +76,8 @@ class StoredSnapshots : public Snapshots {
     // The store must not be saved into itself.
     if (const auto inside = path_below(where.state, request.directory)) capture.walk.exclude.add(*inside);
     capture.walk.leave_out_dependencies = !request.with_dependencies;
-    const std::unique_ptr<git::GitProgram> git = confined_git();
-    ASSIGN_OR_RETURN(const SavedHistory history, SavedHistory::of(request.directory, git.get()));
+    const auto git = confined_git();
+    ASSIGN_OR_RETURN(const SavedHistory history, SavedHistory::of(request.directory, git));
     capture.walk.is_tracked = [&history](const std::string& path) { return history.tracks(path); };
     capture.git_directory = history.standalone();
     ASSIGN_OR_RETURN(snapshot::CaptureReport report, snapshot::capture(*store, capture));
@@ -186,7 +188,7 @@ class StoredSnapshots : public Snapshots {
     for (const std::string_view line : split(text.reveal(), '\n')) {
       if (trimmed(line).empty() || trimmed(line).starts_with('#')) continue;
       ASSIGN_OR_RETURN(const crypto::SecretKey key, snapshot::parse_master_key(trimmed(line)));
-      RETURN_IF_ERROR(snapshot::append_master_key(where.key_file, key));
+      RETURN_IF_ERROR(snapshot::append_master_key(snapshot::master_key_file(environment_, where.key_file), key));
       fingerprints.push_back(key.fingerprint());
     }
     if (fingerprints.empty()) return Error(ErrorCode::kInvalidArgument, "there is no key in it");
@@ -211,13 +213,15 @@ class StoredSnapshots : public Snapshots {
     const std::lock_guard lock(mutex_);
     if (store_ && opened_for_ >= purpose) return &*store_;
     ASSIGN_OR_RETURN(const Places where, places());
-    snapshot::MasterKeys masters;
-    if (purpose != Purpose::kList) {
-      ASSIGN_OR_RETURN(masters, load_masters(purpose == Purpose::kWrite));
-    }
     ASSIGN_OR_RETURN(const store::StoreConfig config, store::resolve_store_config(environment_, {}, where.state));
     ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> objects, store::open_object_store(config, environment_));
     ASSIGN_OR_RETURN(std::unique_ptr<store::Catalog> catalog, store::open_catalog(config.catalog_url));
+    snapshot::MasterKeys masters;
+    if (purpose != Purpose::kList) {
+      // A new key opens nothing that is there: it is made only for a store that nothing was sealed in.
+      ASSIGN_OR_RETURN(const std::vector<std::string> companies, catalog->companies());
+      ASSIGN_OR_RETURN(masters, load_masters(purpose == Purpose::kWrite && companies.empty()));
+    }
     key_is_new_ = key_is_new_ || masters.made_now;
     store_.emplace(std::move(objects), std::move(catalog), std::move(masters));
     opened_for_ = purpose;

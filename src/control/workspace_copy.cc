@@ -1,6 +1,7 @@
 #include "control/workspace_copy.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +16,7 @@
 #include "git/layout.h"
 #include "git/outbound.h"
 #include "system/file.h"
+#include "system/state_dir.h"
 #include "workspace/baseline.h"
 #include "workspace/copy_tree.h"
 #include "workspace/inventory.h"
@@ -83,22 +85,27 @@ void tell_history(const git::Homecoming& home, WorkspaceReport& report) {
   if (!home.integration->reason.empty()) report.notes.push_back("HEAD stays: " + home.integration->reason + ".");
 }
 
-}  // namespace
-
-Status recover_workspace(const std::string& original, const std::string& state) {
+// The caller holds the lock.
+Status recover(const std::string& original, const std::string& state) {
   ASSIGN_OR_RETURN(const UniqueFd root, system::open_directory(original));
   ASSIGN_OR_RETURN(const workspace::RecoveryOutcome recovered,
                    workspace::recover_merge(root.get(), journal_of(original, state)));
   return {};
 }
 
+}  // namespace
+
+Status finish_interrupted_merge(const std::string& original) {
+  ASSIGN_OR_RETURN(const std::string state, system::state_directory());
+  if (::access(journal_of(original, state).c_str(), F_OK) != 0) return {};
+  ASSIGN_OR_RETURN(const workspace::WorkspaceLock lock, lock_workspace(original, state));
+  return recover(original, state);
+}
+
 Result<TreeCopy> TreeCopy::make(const std::string& original, const std::string& place, const std::string& state,
                                 git::GitProgram& git) {
   // Half a merge must not be taken for the user's work.
-  {
-    ASSIGN_OR_RETURN(const workspace::WorkspaceLock lock, lock_workspace(original, state));
-    RETURN_IF_ERROR(recover_workspace(original, state));
-  }
+  RETURN_IF_ERROR(finish_interrupted_merge(original));
   TreeCopy copy;
   copy.original_ = original;
   copy.place_ = place;
@@ -141,7 +148,7 @@ Status TreeCopy::bring_home(git::GitProgram& git, const std::string& run, worksp
                             const std::string& state, WorkspaceReport& report) const {
   ASSIGN_OR_RETURN(const workspace::WorkspaceLock lock, lock_workspace(original_, state));
   RETURN_IF_ERROR(system::make_private_directories(state + "/merges"));
-  RETURN_IF_ERROR(recover_workspace(original_, state));
+  RETURN_IF_ERROR(recover(original_, state));
   if (!history_) return merge_files(run, prefer, state, report);
 
   ASSIGN_OR_RETURN(const system::TemporaryDirectory scratch, system::TemporaryDirectory::create(place_, "git-"));

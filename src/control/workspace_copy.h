@@ -50,7 +50,7 @@ class TreeCopy {
   std::optional<git::HistoryBase> history_;
 };
 
-// Finishes or rolls back a merge into `original` that was interrupted. The caller holds its lock.
-Status recover_workspace(const std::string& original, const std::string& state);
+// Finishes or rolls back an interrupted merge into `original` (without links), if there was one. Takes its lock.
+Status finish_interrupted_merge(const std::string& original);
 
 }  // namespace cofferdam::control

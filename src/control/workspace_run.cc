@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "confinement/linux_host_view.h"
 #include "control/confined_git.h"
 #include "control/workspace_copy.h"
 #include "snapshot/pack_writer.h"
@@ -228,11 +227,9 @@ RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& op
 
 RunReport run_with_workspace(LocalRunRequest request, const WorkspaceOptions& options, Snapshots& snapshots,
                              Messages& messages) {
-  const auto host = confinement::LinuxHostView::create();
-  if (!host) return set_up_failed(host.error(), messages);
-  auto git = ConfinedGit::create(*host);
+  const auto git = confined_git();
   if (!git) return set_up_failed(git.error(), messages);
-  return run_with_workspace(std::move(request), options, snapshots, *git, messages);
+  return run_with_workspace(std::move(request), options, snapshots, **git, messages);
 }
 
 }  // namespace cofferdam::control

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -63,29 +66,32 @@ Result<Parent> load_parent(const SnapshotStore& store, const KeyRing& keys, cons
   return parent;
 }
 
-// Keeps the right to write while a save takes long.
+// Keeps the right to write while a save takes long: renews the lease from a thread of its own until it goes. A renewal
+// that fails is left to the fencing, which refuses whatever a writer without a lease wants to write.
 class LeaseKeeper {
  public:
-  LeaseKeeper(store::Catalog& catalog, store::WriterLease lease) : catalog_(catalog), lease_(std::move(lease)) {}
-  Status keep() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - renewed_ < kRenewEvery) return {};
-    renewed_ = now;
-    return catalog_.renew(lease_, now_ms(), kLeaseMs);
-  }
+  LeaseKeeper(store::Catalog& catalog, store::WriterLease lease)
+      : thread_([this, &catalog, lease = std::move(lease)](const std::stop_token& stop) {
+          std::unique_lock lock(mutex_);
+          while (!changed_.wait_for(lock, stop, kRenewEvery, [&stop] { return stop.stop_requested(); })) {
+            (void)catalog.renew(lease, now_ms(), kLeaseMs);
+          }
+        }) {}
+  LeaseKeeper(const LeaseKeeper&) = delete;
+  LeaseKeeper& operator=(const LeaseKeeper&) = delete;
+  ~LeaseKeeper() = default;
 
  private:
-  store::Catalog& catalog_;
-  store::WriterLease lease_;
-  std::chrono::steady_clock::time_point renewed_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::jthread thread_;  // destroyed first: it stops and is joined
 };
 
 // The content of a tree, round by round, until it holds still.
 class TreeSaver {
  public:
-  TreeSaver(const SourceTree& source, const CaptureRequest& request, const Parent& parent, ContentWriter& content,
-            LeaseKeeper& lease)
-      : source_(source), request_(request), parent_(parent), content_(content), lease_(lease) {}
+  TreeSaver(const SourceTree& source, const CaptureRequest& request, const Parent& parent, ContentWriter& content)
+      : source_(source), request_(request), parent_(parent), content_(content) {}
 
   Status save() {
     ASSIGN_OR_RETURN(walk_, source_.walk(request_.walk));
@@ -124,7 +130,6 @@ class TreeSaver {
   Status save_changed() {
     for (const Seen& seen : walk_.seen) {
       if (seen.entry.kind != EntryKind::kFile || is_saved(seen)) continue;
-      RETURN_IF_ERROR(lease_.keep());
       RETURN_IF_ERROR(save_file(seen));
       if (request_.progress) request_.progress->add(seen.entry.size);
     }
@@ -211,7 +216,6 @@ class TreeSaver {
   const CaptureRequest& request_;
   const Parent& parent_;
   ContentWriter& content_;
-  LeaseKeeper& lease_;
   Walk walk_;
   std::map<std::string, Saved> saved_;
   std::vector<std::string> unsettled_;
@@ -350,8 +354,8 @@ class Save {
                       .content_key = content_key});
     ContentWriter content(keys_, stored_, packs, request_.threads == 0 ? system::default_threads() : request_.threads,
                           request_.level);
-    LeaseKeeper keeper(store_.catalog(), lease_);
-    TreeSaver saver(source, request_, parent, content, keeper);
+    const LeaseKeeper keeper(store_.catalog(), lease_);
+    TreeSaver saver(source, request_, parent, content);
     RETURN_IF_ERROR(saver.save());
     RETURN_IF_ERROR(content.finish());
     step("packs");
@@ -398,7 +402,7 @@ class Save {
 
 Result<CaptureReport> capture(const SnapshotStore& store, const CaptureRequest& request) {
   ASSIGN_OR_RETURN(const KeyRing keys, store.keys_of(request.company));
-  ASSIGN_OR_RETURN(const ChunkIndex stored, ChunkIndex::load(store.catalog(), keys));
+  ASSIGN_OR_RETURN(const ChunkIndex stored, ChunkIndex::load(store, keys));
   return Save(store, request, keys, stored).run();
 }
 

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "snapshot/key_ring.h"
 #include "snapshot/pack_format.h"
-#include "store/catalog.h"
+#include "snapshot/snapshot_store.h"
 
 namespace cofferdam::snapshot {
 
@@ -31,7 +31,9 @@ struct ChunkLocation {
 // About 80 bytes of memory a chunk. Not thread-safe while it is being loaded; afterwards lookups are.
 class ChunkIndex {
  public:
-  static Result<ChunkIndex> load(store::Catalog& catalog, const KeyRing& keys);
+  // A pack whose index in the catalog is damaged is read by the copy at its end; when that is damaged too, its chunks
+  // count as missing.
+  static Result<ChunkIndex> load(const SnapshotStore& store, const KeyRing& keys);
 
   const ChunkLocation* find(const Digest& name) const {
     const auto found = places_.find(name);
@@ -41,6 +43,7 @@ class ChunkIndex {
   const std::deque<KnownPack>& packs() const { return packs_; }
 
  private:
+  void add(const store::PackRecord& record, const PackIndex& pack);
   struct HashOfName {
     // A name is the output of a keyed hash: any eight bytes of it are as good as a hash.
     std::size_t operator()(const Digest& name) const {

@@ -1,5 +1,7 @@
 #include "snapshot/git_parts.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "git/config_file.h"
 #include "git/portable_config.h"
@@ -9,29 +11,53 @@ namespace {
 
 constexpr std::string_view kGit = ".git";
 
-// Whether a name above the last one is `.git`.
-bool is_inside_git(const std::vector<std::string_view>& names) {
-  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-    if (names[i] == kGit) return true;
-  }
-  return false;
+std::string_view parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+std::string joined(std::string_view directory, std::string_view name) {
+  return directory.empty() ? std::string(name) : std::string(directory) + "/" + std::string(name);
 }
 
 }  // namespace
 
-bool is_git_hook(std::string_view path) {
-  bool inside_git = false;
-  const auto names = split(path, '/');
-  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-    if (inside_git && names[i] == "hooks") return true;
-    inside_git = inside_git || names[i] == kGit;
+GitParts::GitParts(const std::vector<SavedEntry>& entries) {
+  std::set<std::string_view> known;
+  for (const SavedEntry& saved : entries) known.insert(saved.entry.path);
+  for (const SavedEntry& saved : entries) {
+    const std::string_view path = saved.entry.path;
+    if (name_of(path) == kGit && saved.entry.kind == workspace::EntryKind::kDirectory) directories_.emplace(path);
+    if (name_of(path) != "HEAD") continue;
+    const std::string_view directory = parent_of(path);
+    const bool repository = known.contains(joined(directory, "objects")) && known.contains(joined(directory, "refs"));
+    if (repository) directories_.emplace(directory);
   }
-  return false;
 }
 
-bool is_git_settings(std::string_view path) {
-  const auto names = split(path, '/');
-  return is_inside_git(names) && (names.back() == "config" || names.back() == "config.worktree");
+std::vector<std::string_view> GitParts::inside_git(std::string_view path) const {
+  if (directories_.contains("")) return split(path, '/');
+  for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    if (directories_.contains(path.substr(0, slash))) return split(path.substr(slash + 1), '/');
+  }
+  return {};
+}
+
+bool GitParts::is_hook(std::string_view path) const {
+  const std::vector<std::string_view> names = inside_git(path);
+  // Names of branches and their logs may hold anything, "hooks" too.
+  if (names.empty() || names.front() == "refs" || names.front() == "logs") return false;
+  return std::ranges::find(names.begin(), names.end() - 1, "hooks") != names.end() - 1;
+}
+
+bool GitParts::is_settings(std::string_view path) const {
+  const std::vector<std::string_view> names = inside_git(path);
+  if (names.empty() || names.front() == "refs" || names.front() == "logs") return false;
+  return names.back() == "config" || names.back() == "config.worktree";
 }
 
 Result<FilteredSettings> filtered_settings(std::string_view text) {
@@ -41,8 +67,7 @@ Result<FilteredSettings> filtered_settings(std::string_view text) {
     filtered.left_out.push_back(refusal.name + ": " + refusal.reason);
   }
   // Nothing to leave out: the text stays as it was written, comments included.
-  filtered.text =
-      filtered.left_out.empty() ? std::string(text) : git::render_config(git::portable_settings(settings));
+  filtered.text = filtered.left_out.empty() ? std::string(text) : git::render_config(git::portable_settings(settings));
   return filtered;
 }
 

@@ -151,14 +151,23 @@ Result<MasterKeys> load_master_keys(const Environment& environment, const std::s
   bool made = false;
   if (::access(default_file.c_str(), F_OK) != 0 && errno == ENOENT) {
     if (!may_make) {
-      return Error(ErrorCode::kFailedPrecondition, "there is no master key: nothing was saved here yet")
-          .with_hint("The first \"cofferdam snapshot save\" makes one; \"cofferdam key import FILE\" brings a backup.");
+      return Error(ErrorCode::kFailedPrecondition, "there is no master key in " + default_file)
+          .with_hint(
+              "The first \"cofferdam snapshot save\" into an empty store makes one; for a store that was used "
+              "before, bring its backup: cofferdam key import FILE");
     }
     RETURN_IF_ERROR(make_key_file(default_file));
     made = true;
   }
   ASSIGN_OR_RETURN(std::vector<SecretKey> keys, read_key_file(default_file));
   return MasterKeys{.keys = std::move(keys), .origin = default_file, .is_file = true, .made_now = made};
+}
+
+std::string master_key_file(const Environment& environment, const std::string& default_file) {
+  for (const Source& source : kSources) {
+    if (std::string path = value_of(environment, source.file_variable); !path.empty()) return path;
+  }
+  return default_file;
 }
 
 Status add_master_key(const std::string& file, const SecretKey& key) {

@@ -21,6 +21,9 @@ Result<crypto::SecretKey> parse_master_key(std::string_view text);
 // what only reads: then an absent default file is kFailedPrecondition.
 Result<MasterKeys> load_master_keys(const Environment& environment, const std::string& default_file, bool may_make);
 
+// The key file in force: one that the environment names, else `default_file`.
+std::string master_key_file(const Environment& environment, const std::string& default_file);
+
 // Puts `key` before those in `file`: it seals what is new. With append, after them: it only opens. What was sealed with
 // the others stays readable.
 Status add_master_key(const std::string& file, const crypto::SecretKey& key);

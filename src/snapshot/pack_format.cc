@@ -86,6 +86,13 @@ std::string pack_tail(std::string_view sealed_index) {
   return std::string(sealed_index) + std::move(footer).take() + std::string(kPackEnd);
 }
 
+Result<std::uint32_t> index_length(std::string_view footer) {
+  if (footer.size() != kPackFooterSize || !footer.ends_with(kPackEnd)) {
+    return Error(ErrorCode::kDataLoss, "the pack does not end as packs do");
+  }
+  return Decoder(footer).number32();
+}
+
 Result<std::string> compress(std::string_view plaintext, int level) {
   thread_local const std::unique_ptr<ZSTD_CCtx, FreeCompressor> kContext(ZSTD_createCCtx());
   std::string out(ZSTD_compressBound(plaintext.size()), '\0');

@@ -49,6 +49,8 @@ Result<PackIndex> open_index(std::string_view sealed, const crypto::SecretKey& c
 
 // What follows the segments: sealed index and footer.
 std::string pack_tail(std::string_view sealed_index);
+// Length of the sealed index, from the footer; kDataLoss when it is none.
+Result<std::uint32_t> index_length(std::string_view footer);
 
 // Compresses and seals the plaintext of a segment. `level`: zstd's.
 Result<std::string> seal_segment(std::string_view plaintext, const crypto::SecretKey& content_key, int level);

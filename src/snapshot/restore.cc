@@ -55,13 +55,12 @@ bool is_below(std::string_view path, std::string_view directory) {
 class Selection {
  public:
   static Result<Selection> make(const Manifest& manifest, const RestoreRequest& request) {
-    Selection selection;
+    Selection selection{GitParts(manifest.entries)};
     selection.base_ = request.path;
     for (const SavedEntry& saved : manifest.entries) {
       const std::string& path = saved.entry.path;
       if (!request.path.empty() && path != request.path && !is_below(path, request.path)) continue;
-      const bool safe = !is_git_hook(path) && (saved.entry.kind != EntryKind::kSymlink ||
-                                               workspace::link_is_confined(path, saved.entry.target));
+      const bool safe = !selection.git_.is_hook(path) && selection.link_stays_inside(saved.entry);
       if (safe || request.trust) {
         selection.entries_.push_back(&saved);
       } else {
@@ -86,7 +85,19 @@ class Selection {
     return !base_.empty() && entries_.size() == 1 && entries_.front()->entry.kind != EntryKind::kDirectory;
   }
 
+  const GitParts& git() const { return git_; }
+
  private:
+  explicit Selection(GitParts git) : git_(std::move(git)) {}
+
+  // Inside of what is restored, not of what was saved.
+  bool link_stays_inside(const Entry& entry) const {
+    if (entry.kind != EntryKind::kSymlink) return true;
+    const std::string path = relative(entry);
+    return workspace::link_is_confined(path.empty() ? system::base_name(entry.path) : path, entry.target);
+  }
+
+  GitParts git_;
   std::string base_;
   std::vector<const SavedEntry*> entries_;
   std::vector<std::string> left_out_;
@@ -208,7 +219,7 @@ class Restorer {
   }
 
   Status write_files() {
-    ASSIGN_OR_RETURN(const ChunkIndex stored, ChunkIndex::load(store_.catalog(), keys_));
+    ASSIGN_OR_RETURN(const ChunkIndex stored, ChunkIndex::load(store_, keys_));
     ASSIGN_OR_RETURN(const Segments segments, plan_segments(stored));
     std::vector<const std::vector<Destination>*> work;
     work.reserve(segments.size());
@@ -300,7 +311,7 @@ class Restorer {
   }
 
   bool is_filtered(const Entry& entry) const {
-    return !request_.trust && entry.kind == EntryKind::kFile && is_git_settings(entry.path);
+    return !request_.trust && entry.kind == EntryKind::kFile && selection_.git().is_settings(entry.path);
   }
 
   // Settings that name a program, or a place elsewhere, do not come back; neither does text that is no configuration.

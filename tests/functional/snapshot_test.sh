@@ -344,3 +344,58 @@ test_full_disk() {
   text_is content "$(cat back/file)" y
   umount small
 }
+
+# Names of branches may hold anything; a repository without a working tree has hooks, too.
+test_hooks_are_told_from_names() {
+  cd "$ws"
+  git -c user.name=n -c user.email=e commit -q --allow-empty -m base
+  git branch hooks/mine
+  git init -q --bare inner.git && printf '#!/bin/sh\n' >inner.git/hooks/update
+  save .
+  cd "$scratch"
+  expect 0 "$cofferdam" snapshot restore -q "$id" back
+  git -C back rev-parse --verify -q hooks/mine >/dev/null || fail "a branch was taken for a hook"
+  err_has 'left out: inner.git/hooks/update'
+}
+
+test_links_stay_inside_what_is_restored() {
+  mkdir -p tree/d/e && touch tree/a && ln -s ../../a tree/d/e/up && ln -s f tree/d/e/fine && touch tree/d/e/f
+  save tree
+  expect 0 "$cofferdam" snapshot restore -q "$id" whole
+  [ -e whole/d/e/up ] || fail "a link inside the tree was left out"
+  expect 0 "$cofferdam" snapshot restore -q "$id" part --path d/e
+  err_has 'left out: d/e/up'
+  [ -e part/fine ] || fail "a link inside the part was left out"
+}
+
+test_a_lost_key_is_not_replaced() {
+  mkdir tree && echo content >tree/file
+  save tree
+  mv "$COFFERDAM_STATE_DIR/keys/master.key" kept
+  expect 1 "$cofferdam" snapshot save -q tree
+  err_has 'there is no master key'
+  [ ! -e "$COFFERDAM_STATE_DIR/keys/master.key" ] || fail "a key was made that opens nothing"
+  export COFFERDAM_MASTER_KEY_FILE=$PWD/elsewhere
+  expect 0 "$cofferdam" key import kept
+  [ -s elsewhere ] || fail "the key went elsewhere than the environment says"
+  expect 0 "$cofferdam" snapshot restore -q latest back
+}
+
+# The catalog's copy of an index is damaged: the pack's own is used.
+test_a_damaged_index_in_the_catalog() {
+  need_python
+  mkdir tree && echo content >tree/file
+  save tree
+  python3 - "$COFFERDAM_STATE_DIR/store/catalog.sqlite" <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+table = [n for (n,) in db.execute("select name from sqlite_master where type='table'") if n.endswith("packs") and "snapshot" not in n][0]
+column = [c[1] for c in db.execute(f"pragma table_info({table})") if "index" in c[1]][0]
+db.execute(f'update {table} set "{column}" = zeroblob(100)')
+db.commit()
+PY
+  expect 1 "$cofferdam" snapshot verify -q
+  out_has "the catalog's copy of the index was altered"
+  expect 0 "$cofferdam" snapshot restore -q latest back
+  text_is content "$(cat back/file)" content
+}
