@@ -22,7 +22,30 @@ bench_egress() {
   python3 bench/egress.py "$(build_directory release)" --out bench/results/egress.json "$@"
 }
 
-# dev bench local|egress
+# Real source files to save: unpacked once, outside the tree, by an apt of our own that knows where sources are.
+unpack_sources() {
+  local folder=$1 options
+  [ -e "$folder/complete" ] && return
+  rm -rf "$folder"
+  mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" "$folder/unpacked"
+  echo "deb-src http://deb.debian.org/debian bookworm main" >"$folder/apt/sources.list"
+  options=(-qq -o "Dir::Etc::SourceList=$folder/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    -o "Dir::State::Lists=$folder/apt/lists" -o "Dir::Cache=$folder/apt/cache")
+  [ "$(id -u)" != 0 ] || options+=(-o APT::Sandbox::User=root)
+  (cd "$folder/unpacked" && apt-get "${options[@]}" update && apt-get "${options[@]}" source git curl postgresql-15 &&
+    find . -maxdepth 1 -type f -delete) >"$folder/apt.log" 2>&1 || die "the sources could not be had: $folder/apt.log"
+  touch "$folder/complete"
+}
+
+bench_workspace() {
+  install_packages "${bench_packages[@]}"
+  unpack_sources "$cache_root/bench/sources"
+  mkdir -p "$cache_root/bench/work"
+  python3 bench/workspace.py "$(build_directory release)" --sources "$cache_root/bench/sources/unpacked" \
+    --work "$cache_root/bench/work" --out bench/results/workspace.json "$@"
+}
+
+# dev bench local|start|egress|workspace
 dev_bench() {
   local name=${1:-local}
   shift || true
@@ -32,6 +55,7 @@ dev_bench() {
     local) bench_local "$@" && bench_egress ;;
     start) bench_local "$@" ;;
     egress) bench_egress "$@" ;;
-    *) die "bench: local, start or egress, not '$name'" ;;
+    workspace) bench_workspace "$@" ;;
+    *) die "bench: local, start, egress or workspace, not '$name'" ;;
   esac
 }

@@ -13,6 +13,7 @@ dev_help() {
   test --asan | --tsan   the tests of that build only
   bench local            measure beside the named competitors (start and egress); results in bench/results/
   bench start | egress   one half of it
+  bench workspace        moving, saving and restoring beside tar, git, find, restic, borg and dd
   fuzz NAME [SECONDS]    one fuzzer (default a minute)
   lint                   format, layers, headers, banned calls, shell scripts, promises
   format                 rewrite the sources as lint wants them

@@ -9,7 +9,7 @@ run_packages=(bubblewrap git ca-certificates)
 demo_packages=(python3 curl)
 test_packages=(curl wget jq socat strace python3 python3-pip openssh-client openssh-server keyutils util-linux tmux
   procps iproute2 bash-completion zsh fish man-db npm libarchive-tools zstd postgresql-15 python3-venv)
-bench_packages=(tinyproxy-bin squid python3 npm)
+bench_packages=(tinyproxy-bin squid python3 npm restic borgbackup dpkg-dev)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck python3)
 
 # Node's tools may come from elsewhere; the package would only get in their way.
