@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
                                           .read_decisions = control::read_decisions,
                                           .snapshots = snapshots.get(),
                                           .run_with_workspace = control::run_with_workspace,
+                                          .plan_sync = control::plan_sync,
                                           .become_engine = nullptr}};
   cli::StandardConsole console;
   return cli::run_program(program, std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc), console);

@@ -12,6 +12,7 @@
 #include "control/explain.h"
 #include "control/local_run.h"
 #include "control/snapshots.h"
+#include "control/sync_plan.h"
 #include "control/workspace_run.h"
 
 namespace cofferdam::cli {
@@ -26,6 +27,7 @@ struct Services {
   control::Snapshots* snapshots = nullptr;
   control::RunReport (*run_with_workspace)(control::LocalRunRequest, const control::WorkspaceOptions&,
                                            control::Snapshots&, control::Messages&) = nullptr;
+  Result<workspace::MergePlan> (*plan_sync)(const control::SyncPlanRequest&, control::Snapshots&) = nullptr;
   Error (*become_engine)() = nullptr;
 };
 

@@ -61,7 +61,8 @@ boost::json::object as_json(const workspace::MergePlan& plan) {
 int run_sync_plan(const Invocation& invocation) {
   const auto request = request_from(invocation.arguments);
   if (!request) return failed(invocation, request.error());
-  const auto plan = control::plan_sync(*request, *invocation.program.services.snapshots);
+  const Services& services = invocation.program.services;
+  const auto plan = services.plan_sync(*request, *services.snapshots);
   if (!plan) return failed(invocation, plan.error());
   if (wants_json(invocation.arguments)) {
     invocation.console.out(pretty(as_json(*plan)));

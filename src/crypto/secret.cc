@@ -19,10 +19,6 @@ void require_sodium() {
 
 }  // namespace
 
-void wipe(void* bytes, std::size_t size) {
-  sodium_memzero(bytes, size);
-}
-
 SecretKey SecretKey::random() {
   require_sodium();
   SecretKey key;
@@ -67,20 +63,6 @@ SecretKey SecretKey::derive(std::string_view purpose) const {
 
 std::string SecretKey::fingerprint() const {
   return sha256(view()).hex().substr(0, kFingerprintDigits);
-}
-
-SecretString::SecretString(SecretString&& other) noexcept : text_(std::exchange(other.text_, {})) {}
-
-SecretString& SecretString::operator=(SecretString&& other) noexcept {
-  if (this != &other) {
-    wipe(text_.data(), text_.size());
-    text_ = std::exchange(other.text_, {});
-  }
-  return *this;
-}
-
-SecretString::~SecretString() {
-  wipe(text_.data(), text_.size());
 }
 
 }  // namespace cofferdam::crypto

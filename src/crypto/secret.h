@@ -1,4 +1,4 @@
-// Key material that is wiped when its owner goes.
+// Keys that are wiped when their owner goes.
 #pragma once
 
 #include <array>
@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace cofferdam::crypto {
+#include "crypto/secret_string.h"
 
-// Overwrites what `bytes` holds, in a way the compiler keeps.
-void wipe(void* bytes, std::size_t size);
+namespace cofferdam::crypto {
 
 // A 32-byte key. Copies are deliberate (clone()); it never prints itself.
 class SecretKey {
@@ -39,24 +38,6 @@ class SecretKey {
  private:
   SecretKey() = default;
   std::array<std::uint8_t, kSize> bytes_{};
-};
-
-// Text that is a secret (a password, an encoded key).
-class SecretString {
- public:
-  SecretString() = default;
-  explicit SecretString(std::string text) : text_(std::move(text)) {}
-  SecretString(SecretString&& other) noexcept;
-  SecretString& operator=(SecretString&& other) noexcept;
-  SecretString(const SecretString&) = delete;
-  SecretString& operator=(const SecretString&) = delete;
-  ~SecretString();
-
-  std::string_view reveal() const { return text_; }
-  bool empty() const { return text_.empty(); }
-
- private:
-  std::string text_;
 };
 
 }  // namespace cofferdam::crypto

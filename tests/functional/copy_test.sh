@@ -185,3 +185,9 @@ test_sync_plan_says_what_and_why() {
   expect 2 "$cofferdam" sync plan theirs ours
   err_has '--base is missing'
 }
+
+# What every run pays for: the store's libraries would double the time it takes to start.
+test_the_quick_program_loads_no_library_of_the_store() {
+  expect 0 ldd "$cofferdam"
+  for library in sodium crypto sqlite libpq curl zstd; do out_lacks "$library"; done
+}
