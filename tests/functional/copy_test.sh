@@ -21,28 +21,46 @@ test_results_come_home() {
   text_is copies "$(ls "$COFFERDAM_STATE_DIR/copies")" ""
 }
 
+# meanwhile COMMAND: a run with --copy in the background that has begun when this returns and ends after `finish`.
+meanwhile() {
+  mkdir -p "$scratch/shared"
+  "$cofferdam" run --copy --rw "$scratch/shared" --outcome "$scratch/outcome" -- sh -c "$1
+    touch '$scratch/shared/begun'; while [ ! -e '$scratch/shared/go' ]; do sleep 0.05; done" >"$scratch/out" 2>"$scratch/err" &
+  background=$!
+  wait_for 30 test -e "$scratch/shared/begun"
+}
+finish() {
+  touch "$scratch/shared/go"
+  wait "$background"
+}
+
 test_nothing_happens_until_the_end() {
   plain
   printf 'one\n' >file
-  "$cofferdam" run --copy -- sh -c 'echo inside >file; echo new >new; touch /tmp/x; while [ ! -e go ]; do [ -e new ] && sleep 0.05; [ "$(cat file)" = inside ] || exit 9; done' >"$scratch/out" 2>"$scratch/err" &
-  local pid=$!
-  sleep 1
+  meanwhile 'echo inside >file; echo new >new'
   text_is "the host's file" "$(cat file)" one
   [ ! -e new ] || fail "the copy is not private"
-  kill -TERM "$pid"
-  wait "$pid" || true
+  finish
+  text_is "after the end" "$(cat file)" inside
+}
+
+test_results_of_an_ended_command_come_home() {
+  plain
+  printf 'one\n' >file
+  meanwhile 'echo inside >file'
+  kill -TERM "$background"
+  wait "$background" || true
   text_is "after the end" "$(cat file)" inside
 }
 
 test_both_sides_changed() {
   plain
-  printf 'base\n' >file; printf 'base\n' >other
-  "$cofferdam" run --copy --outcome "$scratch/outcome" -- sh -c 'echo sandbox >file; touch ready; sleep 1.5' >"$scratch/out" 2>"$scratch/err" &
-  local pid=$!
-  sleep 0.7
+  printf 'base\n' >file
+  printf 'base\n' >other
+  meanwhile 'echo sandbox >file'
   echo host >file
   echo host >other
-  wait "$pid"
+  finish
   text_is "the sandbox's version" "$(cat file)" sandbox
   text_is "the host's own change" "$(cat other)" host
   text_is conflicts "$(merge conflicts)" 1
