@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,15 @@ struct Digest {
     Digest digest;
     raw.copy(reinterpret_cast<char*>(digest.bytes.data()), kSize);
     return digest;
+  }
+};
+
+// For unordered containers. The bytes of a digest are as good as a hash of them.
+struct DigestHash {
+  std::size_t operator()(const Digest& digest) const {
+    std::size_t value = 0;
+    std::memcpy(&value, digest.bytes.data(), sizeof value);
+    return value;
   }
 };
 

@@ -94,7 +94,7 @@ std::string removal_text(const std::vector<store::SnapshotRecord>& removed, cons
 std::string company_of(const Arguments& arguments) {
   if (arguments.has("company")) return std::string(arguments.value("company"));
   const char* const from_environment = std::getenv("COFFERDAM_COMPANY");
-  return from_environment != nullptr && *from_environment != '\0' ? from_environment : "default";
+  return from_environment != nullptr && *from_environment != '\0' ? from_environment : control::kUsualCompany;
 }
 
 bool wants_json(const Arguments& arguments) {

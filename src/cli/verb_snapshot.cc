@@ -206,7 +206,9 @@ int run_snapshot_ls(const Invocation& invocation) {
       text += entry_text(saved.entry);
     }
   }
-  if (!found) return failed(invocation, Error(ErrorCode::kNotFound, "the snapshot has no " + printable(below)));
+  if (!found)
+    return failed(invocation, Error(ErrorCode::kNotFound, "the snapshot has no " + printable(below))
+                                  .with_hint("Without PATH everything it has is listed."));
   invocation.console.out(wants_json(arguments) ? pretty(json) : text);
   return kExitSuccess;
 }

@@ -11,7 +11,7 @@
 
 #include "base/strings.h"
 #include "control/confined_git.h"
-#include "control/path_below.h"
+#include "control/real_path.h"
 #include "control/saved_history.h"
 #include "control/workspace_copy.h"
 #include "control/workspace_name.h"
@@ -191,7 +191,9 @@ class StoredSnapshots : public Snapshots {
       RETURN_IF_ERROR(snapshot::append_master_key(snapshot::master_key_file(environment_, where.key_file), key));
       fingerprints.push_back(key.fingerprint());
     }
-    if (fingerprints.empty()) return Error(ErrorCode::kInvalidArgument, "there is no key in it");
+    if (fingerprints.empty())
+      return Error(ErrorCode::kInvalidArgument, "there is no key in it")
+          .with_hint("It takes what \"cofferdam key export\" prints: a key a line.");
     return fingerprints;
   }
 

@@ -19,6 +19,9 @@
 
 namespace cofferdam::control {
 
+// Whose snapshots are meant when nobody says.
+inline constexpr const char* kUsualCompany = "default";
+
 struct SaveRequest {
   std::string company;
   std::string directory;  // absolute

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "control/path_below.h"
+#include "control/real_path.h"
 #include "control/saved_history.h"
 #include "crypto/sha256.h"
 #include "git/inbound.h"

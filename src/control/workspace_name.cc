@@ -1,20 +1,12 @@
 #include "control/workspace_name.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
-#include <cerrno>
-
-#include "base/strings.h"
+#include "control/real_path.h"
 
 namespace cofferdam::control {
 
 Result<std::string> workspace_name(const std::string& directory) {
-  char real[PATH_MAX];
-  if (::realpath(directory.c_str(), real) == nullptr) {
-    return Error::from_errno(errno, "find " + printable(directory));
-  }
-  return "path:" + std::string(real);
+  ASSIGN_OR_RETURN(const std::string real, real_path(directory));
+  return "path:" + real;
 }
 
 }  // namespace cofferdam::control

@@ -1,15 +1,12 @@
 #include "control/workspace_run.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
-#include <cerrno>
 #include <deque>
 #include <optional>
 #include <utility>
 
 #include "base/strings.h"
 #include "control/confined_git.h"
+#include "control/real_path.h"
 #include "control/workspace_copy.h"
 #include "snapshot/pack_writer.h"
 #include "snapshot/ulid.h"
@@ -22,12 +19,6 @@ namespace {
 
 using domain::Outcome;
 
-Result<std::string> real_directory(const std::string& path) {
-  char real[PATH_MAX];
-  if (::realpath(path.c_str(), real) == nullptr) return Error::from_errno(errno, "find " + printable(path));
-  return std::string(real);
-}
-
 RunReport set_up_failed(const Error& error, Messages& messages) {
   messages.failure(error);
   RunReport report;
@@ -36,8 +27,9 @@ RunReport set_up_failed(const Error& error, Messages& messages) {
   return report;
 }
 
-std::string restore_hint(const std::string& id) {
-  return "cofferdam snapshot restore " + id + " DIR";
+std::string restore_hint(const std::string& id, const std::string& company) {
+  const std::string of_company = company == kUsualCompany ? "" : "--company " + company + " ";
+  return "cofferdam snapshot restore " + of_company + id + " DIR";
 }
 
 // The copies of one run, in a directory of their own.
@@ -52,10 +44,10 @@ class Copies {
     copies.name_ = id;
     copies.state_ = state;
     copies.path_ = parent + "/" + id;
-    ASSIGN_OR_RETURN(const std::string workspace, real_directory(policy.workspace));
+    ASSIGN_OR_RETURN(const std::string workspace, real_path(policy.workspace));
     RETURN_IF_ERROR(copies.add(workspace, git));
     for (const std::string& path : policy.restore_paths) {
-      ASSIGN_OR_RETURN(const std::string real, real_directory(path));
+      ASSIGN_OR_RETURN(const std::string real, real_path(path));
       RETURN_IF_ERROR(copies.add(real, git));
     }
     return copies;
@@ -143,12 +135,12 @@ class WorkspaceRun {
   }
 
   Status save(const std::string& label, std::string& id) {
-    ASSIGN_OR_RETURN(const std::string directory, real_directory(request_.policy.workspace));
+    ASSIGN_OR_RETURN(const std::string directory, real_path(request_.policy.workspace));
     auto saved = snapshots_.save(
         {.company = options_.company, .directory = directory, .label = label, .exclude = {}, .progress = nullptr});
     if (!saved) return std::move(saved.error()).with_context("saving the workspace");
     id = saved->capture.snapshot;
-    messages_.note("saved " + label.substr(0, label.find(' ')) + " the run: " + restore_hint(id));
+    messages_.note("saved " + label.substr(0, label.find(' ')) + " the run: " + restore_hint(id, options_.company));
     if (saved->key_is_new) {
       messages_.note("a new key was made in " + saved->key_origin +
                      ". Without it nothing that is saved can be read: keep a copy elsewhere (cofferdam key export).");

@@ -17,7 +17,7 @@ struct WorkspaceOptions {
   bool copy = false;       // the command works on a private copy; results come back by a three-way merge
   bool keep_copy = false;  // also when everything came home
   workspace::Prefer prefer = workspace::Prefer::kBoth;
-  std::string company = "default";
+  std::string company = kUsualCompany;
 };
 
 // Reads top to bottom: save, copy, run, bring home, save. What must succeed before the command begins fails the run as

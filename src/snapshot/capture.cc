@@ -38,7 +38,6 @@ using workspace::Walk;
 constexpr std::int64_t kLeaseMs = 10 * 60 * 1000;
 constexpr std::chrono::seconds kRenewEvery{60};
 constexpr int kRounds = 3;
-constexpr std::uint32_t kPermissionBits = 0777;
 
 // A file as it was saved.
 struct Saved {
@@ -168,7 +167,7 @@ class TreeSaver {
   void remember(Saved saved, const system::FileIdentity& identity) {
     saved.identity = identity;
     saved.entry.size = identity.size;
-    saved.entry.mode = identity.mode & kPermissionBits;
+    saved.entry.mode = identity.mode & workspace::kPermissionBits;
     saved.entry.mtime_ns = identity.mtime_ns;
     saved.entry.digest = saved.content.digest;
     if (request_.cache) request_.cache->remember(saved.entry.path, identity, saved.entry.digest);
@@ -376,7 +375,7 @@ class Save {
                       .company = request_.company,
                       .workspace = request_.workspace,
                       .created_ms = now_ms(),
-                      .root_mode = root.mode & kPermissionBits,
+                      .root_mode = root.mode & workspace::kPermissionBits,
                       .fingerprint = {},
                       .entries = join_entries(saver),
                       .omissions = saver.walk().omissions,

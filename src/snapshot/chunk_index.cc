@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "snapshot/segment_reader.h"
+
 namespace cofferdam::snapshot {
 namespace {
 
@@ -19,10 +21,6 @@ Result<PackIndex> index_in_pack(store::ObjectStore& objects, const PackRecord& r
   ASSIGN_OR_RETURN(const std::string sealed,
                    objects.read(record.object, record.size - kPackFooterSize - length, length));
   return open_index(sealed, key, record.id, record.size);
-}
-
-bool is_damage(const Error& error) {
-  return error.code() == ErrorCode::kDataLoss || error.code() == ErrorCode::kNotFound;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <string>
 #include <unordered_map>
@@ -44,16 +43,8 @@ class ChunkIndex {
 
  private:
   void add(const store::PackRecord& record, const PackIndex& pack);
-  struct HashOfName {
-    // A name is the output of a keyed hash: any eight bytes of it are as good as a hash.
-    std::size_t operator()(const Digest& name) const {
-      std::size_t value = 0;
-      std::memcpy(&value, name.bytes.data(), sizeof value);
-      return value;
-    }
-  };
   std::deque<KnownPack> packs_;  // stable addresses
-  std::unordered_map<Digest, ChunkLocation, HashOfName> places_;
+  std::unordered_map<Digest, ChunkLocation, DigestHash> places_;
 };
 
 }  // namespace cofferdam::snapshot

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -68,14 +67,6 @@ class ContentWriter {
   bool claim(const Digest& name, std::size_t size);
   bool is_stored(const Digest& name) const { return stored_.find(name) != nullptr; }
 
-  struct HashOfName {
-    std::size_t operator()(const Digest& name) const {
-      std::size_t value = 0;
-      std::memcpy(&value, name.bytes.data(), sizeof value);
-      return value;
-    }
-  };
-
   const KeyRing& keys_;
   const ChunkIndex& stored_;
   PackWriter& packs_;
@@ -85,7 +76,7 @@ class ContentWriter {
   std::string buffer_;
   Segment segment_;
   mutable std::mutex mutex_;  // guards what follows
-  std::unordered_set<Digest, HashOfName> claimed_;
+  std::unordered_set<Digest, DigestHash> claimed_;
   ContentCounts counts_;
   system::JobQueue queue_;  // destroyed first: its jobs use everything above
 };

@@ -5,20 +5,12 @@
 #include "base/strings.h"
 #include "git/config_file.h"
 #include "git/portable_config.h"
+#include "system/tree.h"
 
 namespace cofferdam::snapshot {
 namespace {
 
 constexpr std::string_view kGit = ".git";
-
-std::string_view parent_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
-
-std::string_view name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 std::string joined(std::string_view directory, std::string_view name) {
   return directory.empty() ? std::string(name) : std::string(directory) + "/" + std::string(name);
@@ -31,9 +23,10 @@ GitParts::GitParts(const std::vector<SavedEntry>& entries) {
   for (const SavedEntry& saved : entries) known.insert(saved.entry.path);
   for (const SavedEntry& saved : entries) {
     const std::string_view path = saved.entry.path;
-    if (name_of(path) == kGit && saved.entry.kind == workspace::EntryKind::kDirectory) directories_.emplace(path);
-    if (name_of(path) != "HEAD") continue;
-    const std::string_view directory = parent_of(path);
+    if (system::base_name(path) == kGit && saved.entry.kind == workspace::EntryKind::kDirectory)
+      directories_.emplace(path);
+    if (system::base_name(path) != "HEAD") continue;
+    const std::string_view directory = system::parent_path(path);
     const bool repository = known.contains(joined(directory, "objects")) && known.contains(joined(directory, "refs"));
     if (repository) directories_.emplace(directory);
   }

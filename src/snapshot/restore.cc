@@ -22,6 +22,7 @@
 #include "system/file.h"
 #include "system/parallel.h"
 #include "system/tree.h"
+#include "workspace/file_time.h"
 #include "workspace/link_rule.h"
 
 namespace cofferdam::snapshot {
@@ -33,7 +34,6 @@ using workspace::EntryKind;
 constexpr unsigned kPrivateDirectory = 0700;
 constexpr unsigned kPrivateFile = 0600;
 constexpr std::size_t kSuffixBytes = 8;
-constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr std::size_t kLargestSettings = std::size_t{4} << 20;
 
 // A place of a file that one chunk fills.
@@ -289,7 +289,7 @@ class Restorer {
 
   static Status finish_file(int file, const Entry& entry) {
     if (::fchmod(file, entry.mode) != 0) return failed("set the mode of", entry);
-    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_of(entry)};
+    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, workspace::time_of(entry.mtime_ns)};
     if (::futimens(file, times) != 0) return failed("set the time of", entry);
     return {};
   }
@@ -343,20 +343,10 @@ class Restorer {
   Status make_link(const Entry& entry) {
     const std::string path = staged_path(entry);
     if (::symlinkat(entry.target.c_str(), root_, path.c_str()) != 0) return failed("make the link", entry);
-    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, time_of(entry)};
+    const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, workspace::time_of(entry.mtime_ns)};
     if (::utimensat(root_, path.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) return failed("set the time of", entry);
     ++report_.links;
     return {};
-  }
-
-  static timespec time_of(const Entry& entry) {
-    std::int64_t seconds = entry.mtime_ns / kNanoseconds;
-    std::int64_t rest = entry.mtime_ns % kNanoseconds;
-    if (rest < 0) {
-      --seconds;
-      rest += kNanoseconds;
-    }
-    return {.tv_sec = seconds, .tv_nsec = rest};
   }
 
   static Error failed(std::string_view what, const Entry& entry) {
@@ -374,6 +364,16 @@ class Restorer {
 
 }  // namespace
 
+namespace {
+
+Error with_way_out(Error error) {
+  if (error.code() != ErrorCode::kDataLoss || !error.hint().empty()) return error;
+  return std::move(error).with_hint(
+      "\"cofferdam snapshot verify\" names everything that is damaged; what is whole can be restored with --path.");
+}
+
+}  // namespace
+
 Result<RestoreReport> restore(const SnapshotStore& store, const store::SnapshotRecord& record,
                               const RestoreRequest& request) {
   RETURN_IF_ERROR(require_free_target(request.target));
@@ -382,7 +382,9 @@ Result<RestoreReport> restore(const SnapshotStore& store, const store::SnapshotR
   ASSIGN_OR_RETURN(const Selection selection, Selection::make(manifest, request));
   if (request.on_step) request.on_step("stage");
   ASSIGN_OR_RETURN(Staging staging, Staging::create(request.target));
-  ASSIGN_OR_RETURN(RestoreReport report, Restorer(store, keys, request, selection, staging.root()).run());
+  auto restored = Restorer(store, keys, request, selection, staging.root()).run();
+  if (!restored) return with_way_out(std::move(restored.error()));
+  RestoreReport report = std::move(*restored);
   if (request.on_step) request.on_step("publish");
   const std::string single =
       selection.single() ? std::string(system::base_name(selection.entries().front()->entry.path)) : std::string();

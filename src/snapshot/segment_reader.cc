@@ -4,6 +4,10 @@
 
 namespace cofferdam::snapshot {
 
+bool is_damage(const Error& error) {
+  return error.code() == ErrorCode::kDataLoss || error.code() == ErrorCode::kNotFound;
+}
+
 Result<std::string> read_segment(store::ObjectStore& objects, const KeyRing& keys, const KnownPack& pack,
                                  const SegmentPlace& segment) {
   ASSIGN_OR_RETURN(const crypto::SecretKey* const key, keys.content_key(pack.key_id));

@@ -11,6 +11,9 @@
 
 namespace cofferdam::snapshot {
 
+// Whether an error says that something stored is damaged or gone, as opposed to not being reachable now.
+bool is_damage(const Error& error);
+
 // The plaintext of a segment. kDataLoss names the pack.
 Result<std::string> read_segment(store::ObjectStore& objects, const KeyRing& keys, const KnownPack& pack,
                                  const SegmentPlace& segment);

@@ -14,12 +14,11 @@ using workspace::Walk;
 
 constexpr std::string_view kGit = ".git";
 constexpr std::string_view kInsideGit = ".git/";
-constexpr std::uint32_t kPermissionBits = 0777;
 
 Seen git_entry(const system::FileIdentity& identity) {
   return {.entry = {.path = std::string(kGit),
                     .kind = EntryKind::kDirectory,
-                    .mode = identity.mode & kPermissionBits,
+                    .mode = identity.mode & workspace::kPermissionBits,
                     .mtime_ns = identity.mtime_ns,
                     .target = {}},
           .identity = identity};

@@ -18,11 +18,6 @@ namespace {
 using store::PackRecord;
 using store::SnapshotRecord;
 
-// What is wrong with stored things must not stop the looking; what keeps from looking must.
-bool is_damage(const Error& error) {
-  return error.code() == ErrorCode::kDataLoss || error.code() == ErrorCode::kNotFound;
-}
-
 class PackVerifier {
  public:
   PackVerifier(const SnapshotStore& store, const KeyRing& keys, const VerifyRequest& request, VerifyReport& report)

@@ -23,7 +23,6 @@ namespace {
 
 constexpr unsigned kPrivateDirectory = 0700;
 constexpr unsigned kPrivateFile = 0600;
-constexpr std::uint32_t kPermissionBits = 0777;
 constexpr std::size_t kCopyAtOnce = std::size_t{1} << 30;
 
 Status set_mode_and_time(int file, const Entry& entry) {

@@ -9,13 +9,16 @@
 
 namespace cofferdam::workspace {
 
+// The mode bits that an entry carries: never set-user-id, set-group-id or sticky.
+inline constexpr std::uint32_t kPermissionBits = 0777;
+
 enum class EntryKind : std::uint8_t { kDirectory, kFile, kSymlink };
 
 // Owner, access lists, extended attributes and flags are never part of it. A hard link counts as a file of its own.
 struct Entry {
   std::string path;  // bytes, relative to the root; names separated by one slash, none empty, "." or ".."
   EntryKind kind = EntryKind::kFile;
-  std::uint32_t mode = 0;  // permission bits, & 0777; 0777 for a link
+  std::uint32_t mode = 0;  // & kPermissionBits; all of them for a link
   std::uint64_t size = 0;  // bytes of a file; else 0
   std::int64_t mtime_ns = 0;
   Digest digest{};     // of a file's content

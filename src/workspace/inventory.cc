@@ -27,7 +27,7 @@ Result<bool> hash_file(int root, Seen& seen, std::string& buffer) {
     seen.identity = read.identity;
     seen.entry.size = read.identity.size;
     seen.entry.mtime_ns = read.identity.mtime_ns;
-    seen.entry.mode = read.identity.mode & 0777;
+    seen.entry.mode = read.identity.mode & kPermissionBits;
     seen.entry.digest = digest;
     return true;
   }

@@ -13,7 +13,6 @@
 namespace cofferdam::workspace {
 namespace {
 
-constexpr std::uint32_t kPermissionBits = 0777;
 constexpr std::uint32_t kSpecialBits = S_ISUID | S_ISGID | S_ISVTX;
 constexpr std::string_view kGitDirectory = ".git";
 constexpr std::string_view kNodeDependencies = "node_modules";

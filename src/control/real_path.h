@@ -1,10 +1,15 @@
-// Whether one place of the file system lies in another, whatever links lead to them.
+// Places of the file system, whatever links lead to them.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "base/result.h"
+
 namespace cofferdam::control {
+
+// `path` without links. kNotFound when there is nothing there.
+Result<std::string> real_path(const std::string& path);
 
 // The path of `place` relative to `directory` when it lies below it (both resolved); nothing when it does not, or when
 // one of them is not there.
