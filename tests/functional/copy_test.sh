@@ -21,10 +21,10 @@ test_results_come_home() {
   text_is copies "$(ls "$COFFERDAM_STATE_DIR/copies")" ""
 }
 
-# meanwhile COMMAND: a run with --copy in the background that has begun when this returns and ends after `finish`.
+# meanwhile COMMAND [FLAG…]: a run with --copy in the background that has begun when this returns and ends after `finish`.
 meanwhile() {
   mkdir -p "$scratch/shared"
-  "$cofferdam" run --copy --rw "$scratch/shared" --outcome "$scratch/outcome" -- sh -c "$1
+  "$cofferdam" run --copy "${@:2}" --rw "$scratch/shared" --outcome "$scratch/outcome" -- sh -c "$1
     touch '$scratch/shared/begun'; while [ ! -e '$scratch/shared/go' ]; do sleep 0.05; done" >"$scratch/out" 2>"$scratch/err" &
   background=$!
   wait_for 30 test -e "$scratch/shared/begun"
@@ -208,4 +208,35 @@ test_sync_plan_says_what_and_why() {
 test_the_quick_program_loads_no_library_of_the_store() {
   expect 0 ldd "$cofferdam"
   for library in sodium crypto sqlite libpq curl zstd; do out_lacks "$library"; done
+}
+
+# conflict PREFER: both sides change one file.
+conflict() {
+  plain
+  rm -rf "$scratch/shared"
+  printf 'base\n' >file
+  meanwhile "echo sandbox >file" --prefer "$1"
+  echo host >file
+  finish
+}
+
+test_prefer_chooses() {
+  conflict sandbox
+  text_is "the sandbox's version" "$(cat file)" sandbox
+  conflict host
+  text_is "the host's version" "$(cat file)" host
+  text_is "conflict copies" "$(find . -name '*.conflict-*')" ""
+  expect 2 "$cofferdam" run --copy --prefer other -- true
+  err_has 'both|sandbox|host'
+}
+
+test_the_named_command_works_for_a_company() {
+  plain
+  echo x >file
+  expect 0 "$cofferdam" run --save --company acme -- true
+  local restore
+  restore=$(sed -n 's/.*saved before the run: cofferdam \(.*\) DIR$/\1/p' "$scratch/err")
+  # shellcheck disable=SC2086 # words of a command line
+  expect 0 "$cofferdam" $restore "$scratch/back"
+  text_is content "$(cat "$scratch/back/file")" x
 }

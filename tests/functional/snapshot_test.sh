@@ -399,3 +399,50 @@ PY
   expect 0 "$cofferdam" snapshot restore -q latest back
   text_is content "$(cat back/file)" content
 }
+
+test_the_environment_says_where_the_store_is() {
+  mkdir tree && echo x >tree/file
+  export COFFERDAM_STORE_URL=$PWD/objects COFFERDAM_CATALOG_URL=sqlite:$PWD/catalog.sqlite
+  save tree
+  [ -s catalog.sqlite ] && [ -d objects/default/packs ] || fail "the store is elsewhere"
+  [ ! -e "$COFFERDAM_STATE_DIR/store" ] || fail "a second store was made"
+  expect 0 "$cofferdam" snapshot restore -q latest back
+  COFFERDAM_STORE_URL=ftp://x expect 2 "$cofferdam" snapshot list
+  err_has COFFERDAM_STORE_URL
+}
+
+test_flags_of_save() {
+  mkdir -p tree/node_modules tree/out && echo x >tree/node_modules/x && echo y >tree/out/y && head -c 300000 /dev/zero >tree/zero
+  save --with-dependencies --exclude ./out/ tree
+  expect 0 "$cofferdam" snapshot ls latest
+  out_has node_modules/x
+  out_lacks out/y
+  save --level 19 --still tree
+  for wrong in "--level 0" "--level 20" "--exclude ../x" "--exclude /etc"; do
+    # shellcheck disable=SC2086 # an option and its value
+    expect 2 "$cofferdam" snapshot save $wrong tree
+    err_has "${wrong%% *}"
+  done
+}
+
+test_verify_one_snapshot() {
+  mkdir one two && head -c 5000 /dev/urandom >one/file && head -c 5000 /dev/urandom >two/file
+  save one
+  first=$id
+  pack=$(find "$COFFERDAM_STATE_DIR/store/objects/default/packs" -type f)
+  save two
+  chmod u+w "$pack" && printf 'x' | dd of="$pack" bs=1 seek=100 conv=notrunc status=none
+  expect 0 "$cofferdam" snapshot verify -q "$id"
+  expect 1 "$cofferdam" snapshot verify -q "$first"
+  expect 1 "$cofferdam" snapshot restore -q "$first" back
+  err_has 'cofferdam snapshot verify'
+  [ ! -e back ] || fail "a damaged snapshot was put in place"
+}
+
+test_progress_away_from_a_terminal_is_lines() {
+  mkdir tree && for i in 1 2 3 4 5; do head -c 1000000 /dev/urandom >"tree/$i"; done
+  expect 0 "$cofferdam" snapshot save tree
+  text_is "last lines" "$(grep -c '^\[paperclip\] Saving to store: 100% (4.8/4.8 MB)$' "$scratch/err")" 1
+  expect 0 "$cofferdam" snapshot save -q tree
+  err_lacks '[paperclip]'
+}
