@@ -3,13 +3,13 @@
 #include <sodium.h>
 
 #include "base/hex.h"
+#include "crypto/xchacha.h"
 
 namespace cofferdam::crypto {
 namespace {
 
-constexpr std::size_t kNonceSize = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
-constexpr std::size_t kTagSize = crypto_aead_xchacha20poly1305_ietf_ABYTES;
-static_assert(kNonceSize + kTagSize == kSealOverhead);
+static_assert(kXChaChaNonceSize + kXChaChaTagSize == kSealOverhead);
+static_assert(kXChaChaNonceSize == kSealHead);
 
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -25,10 +25,16 @@ void seal_to(std::string& out, const SecretKey& key, std::string_view plaintext,
   const std::size_t start = out.size();
   out.resize(start + plaintext.size() + kSealOverhead);
   unsigned char* const nonce = bytes_of(out, start);
-  randombytes_buf(nonce, kNonceSize);
-  crypto_aead_xchacha20poly1305_ietf_encrypt(bytes_of(out, start + kNonceSize), nullptr, bytes_of(plaintext),
-                                             plaintext.size(), bytes_of(context), context.size(), nullptr, nonce,
-                                             key.data());
+  randombytes_buf(nonce, kXChaChaNonceSize);
+  xchacha_encrypt(key, nonce, plaintext, context, nonce + kXChaChaNonceSize);
+}
+
+void seal_in_place(std::string& piece, const SecretKey& key, std::string_view context) {
+  const std::size_t length = piece.size() - kSealHead;
+  piece.resize(piece.size() + kXChaChaTagSize);
+  unsigned char* const nonce = bytes_of(piece, 0);
+  randombytes_buf(nonce, kXChaChaNonceSize);
+  xchacha_encrypt(key, nonce, std::string_view(piece).substr(kSealHead, length), context, nonce + kXChaChaNonceSize);
 }
 
 std::string seal(const SecretKey& key, std::string_view plaintext, std::string_view context) {
@@ -39,11 +45,14 @@ std::string seal(const SecretKey& key, std::string_view plaintext, std::string_v
 
 Result<std::string> open(const SecretKey& key, std::string_view sealed, std::string_view context) {
   if (sealed.size() < kSealOverhead) return Error(ErrorCode::kDataLoss, "a sealed piece is too short to be whole");
-  std::string plaintext(sealed.size() - kSealOverhead, '\0');
-  const int opened = crypto_aead_xchacha20poly1305_ietf_decrypt(
-      bytes_of(plaintext, 0), nullptr, nullptr, bytes_of(sealed) + kNonceSize, sealed.size() - kNonceSize,
-      bytes_of(context), context.size(), bytes_of(sealed), key.data());
-  if (opened != 0) {
+  bool opened = false;
+  std::string plaintext;
+  plaintext.resize_and_overwrite(sealed.size() - kSealOverhead, [&](char* out, std::size_t size) {
+    opened = xchacha_decrypt(key, bytes_of(sealed), sealed.substr(kXChaChaNonceSize), context,
+                             reinterpret_cast<unsigned char*>(out));
+    return size;
+  });
+  if (!opened) {
     return Error(ErrorCode::kDataLoss, "a sealed piece does not open: it was altered, or sealed with another key");
   }
   return plaintext;
