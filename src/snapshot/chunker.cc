@@ -8,10 +8,10 @@ namespace cofferdam::snapshot {
 namespace {
 
 constexpr std::size_t kUsualChunk = std::size_t{1} << 20;
-// Hard to meet before the usual length, easy after it: lengths gather around it. The high bits depend on the last 64
-// bytes, the low ones on fewer.
-constexpr std::uint64_t kMaskBefore = 0xfffffc0000000000;  // 22 bits
-constexpr std::uint64_t kMaskAfter = 0xffffc00000000000;   // 18 bits
+// A cut is where the hash is below its limit: hard to meet before the usual length, easy after it, so that lengths gather
+// around it. The high bits depend on the last 64 bytes, the low ones on fewer.
+constexpr std::uint64_t kLimitBefore = std::uint64_t{1} << 42;  // 22 bits are 0
+constexpr std::uint64_t kLimitAfter = std::uint64_t{1} << 46;   // 18 bits
 
 }  // namespace
 
@@ -24,20 +24,31 @@ Chunker::Chunker(const crypto::SecretKey& key) {
 }
 
 std::size_t Chunker::first_chunk(std::string_view bytes) const {
-  if (bytes.size() <= kSmallestChunk) return bytes.size();
+  return first_cut(bytes).value_or(bytes.size());
+}
+
+std::optional<std::size_t> Chunker::first_cut(std::string_view bytes) const {
+  if (bytes.size() <= kSmallestChunk) return std::nullopt;
   const std::size_t end = std::min(bytes.size(), kLargestChunk);
   const std::size_t usual = std::min(end, kUsualChunk);
   std::uint64_t hash = 0;
-  std::size_t i = kSmallestChunk;
-  for (; i < usual; ++i) {
-    hash = (hash << 1) + gear_[static_cast<std::uint8_t>(bytes[i])];
-    if ((hash & kMaskBefore) == 0) return i + 1;
+  if (const auto cut = scan(bytes, {.from = kSmallestChunk, .to = usual, .limit = kLimitBefore}, hash)) return cut;
+  if (const auto cut = scan(bytes, {.from = usual, .to = end, .limit = kLimitAfter}, hash)) return cut;
+  return end == kLargestChunk ? std::optional(end) : std::nullopt;
+}
+
+// Most bytes of long files pass here: no check of each index, and no branch of the loop for each.
+std::optional<std::size_t> Chunker::scan(std::string_view bytes, const Range& range, std::uint64_t& hash) const {
+  const char* const data = bytes.data();
+  const std::uint64_t* const gear = gear_.data();
+  std::uint64_t rolling = hash;
+#pragma clang loop unroll_count(4)
+  for (std::size_t i = range.from; i < range.to; ++i) {
+    rolling = (rolling << 1) + gear[static_cast<std::uint8_t>(data[i])];
+    if (rolling < range.limit) return i + 1;
   }
-  for (; i < end; ++i) {
-    hash = (hash << 1) + gear_[static_cast<std::uint8_t>(bytes[i])];
-    if ((hash & kMaskAfter) == 0) return i + 1;
-  }
-  return end;
+  hash = rolling;
+  return std::nullopt;
 }
 
 }  // namespace cofferdam::snapshot

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "crypto/secret.h"
@@ -25,7 +26,17 @@ class Chunker {
   // kLargestChunk bytes, or all that is left of the file; else the cut depends on how the file was read.
   std::size_t first_chunk(std::string_view bytes) const;
 
+  // The same for the beginning of a file of which more is to come; nothing when the cut lies behind these bytes.
+  std::optional<std::size_t> first_cut(std::string_view bytes) const;
+
  private:
+  struct Range {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::uint64_t limit = 0;
+  };
+  std::optional<std::size_t> scan(std::string_view bytes, const Range& range, std::uint64_t& hash) const;
+
   std::array<std::uint64_t, 256> gear_{};
 };
 

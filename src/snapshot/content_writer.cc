@@ -10,6 +10,9 @@ namespace cofferdam::snapshot {
 namespace {
 
 constexpr std::size_t kReadSize = std::size_t{1} << 20;
+constexpr std::size_t kBlockSize = 2 * kLargestChunk;
+// Few chunks are longer: what is looked through for a cut is seldom looked through again.
+constexpr std::size_t kWorthCutting = std::size_t{2} << 20;
 constexpr std::size_t kWaitingPerThread = 2;
 
 const crypto::SecretKey* current_content_key(const KeyRing& keys) {
@@ -29,6 +32,7 @@ ContentWriter::ContentWriter(const KeyRing& keys, const ChunkIndex& stored, Pack
       content_key_(current_content_key(keys)),
       chunker_(keys.chunking_key()),
       buffer_(kReadSize, '\0'),
+      blocks_(kBlockSize),
       queue_(threads - 1, kWaitingPerThread * threads) {}
 
 Result<workspace::StableRead> ContentWriter::save(int root, const std::string& path, std::uint64_t size,
@@ -50,46 +54,83 @@ Result<workspace::StableRead> ContentWriter::save_small(int root, const std::str
   return read;
 }
 
+// A long file while it is read: the bytes go to a block, chunks are cut off its front and worked on where they lie. What
+// remains when the block is full moves to the next one.
+class ContentWriter::LongFile {
+ public:
+  explicit LongFile(ContentWriter& writer) : writer_(writer), block_(writer.blocks_.take()) {}
+
+  std::span<char> room() {
+    if (filled_ == writer_.blocks_.block_size()) begin_block();
+    return {block_.get() + filled_, std::min(kReadSize, writer_.blocks_.block_size() - filled_)};
+  }
+
+  // The part of the room that was filled.
+  Status add(std::string_view bytes) {
+    hash_.update(bytes);
+    filled_ += bytes.size();
+    total_ += bytes.size();
+    while (rest().size() >= kWorthCutting || filled_ == writer_.blocks_.block_size()) {
+      const auto length = writer_.chunker_.first_cut(rest());
+      if (!length) break;
+      RETURN_IF_ERROR(cut(*length));
+    }
+    return {};
+  }
+
+  Status finish(FileContent& content) {
+    while (!rest().empty()) RETURN_IF_ERROR(cut(writer_.chunker_.first_chunk(rest())));
+    content.digest = hash_.finish();
+    content.pieces = pieces_;
+    return {};
+  }
+
+  std::uint64_t total() const { return total_; }
+
+ private:
+  std::string_view rest() const { return {block_.get() + begun_, filled_ - begun_}; }
+
+  void begin_block() {
+    BlockPool::Block next = writer_.blocks_.take();
+    const std::string_view moved = rest();  // shorter than the largest chunk, or it would have been cut
+    moved.copy(next.get(), moved.size());
+    block_ = std::move(next);
+    begun_ = 0;
+    filled_ = moved.size();
+  }
+
+  Status cut(std::size_t length) {
+    const std::string_view bytes = rest().substr(0, length);
+    begun_ += length;
+    Piece& piece = pieces_->emplace_back();
+    piece.size = static_cast<std::uint32_t>(length);
+    return writer_.queue_.submit([&writer = writer_, block = block_, bytes, &piece, owner = pieces_] {
+      return writer.store_piece(bytes, piece);
+    });
+  }
+
+  ContentWriter& writer_;
+  BlockPool::Block block_;
+  std::size_t begun_ = 0;   // in the block: where the first chunk that is not cut begins
+  std::size_t filled_ = 0;  // in the block
+  std::uint64_t total_ = 0;
+  crypto::Sha256 hash_;
+  std::shared_ptr<std::deque<Piece>> pieces_ = std::make_shared<std::deque<Piece>>();
+};
+
 Result<workspace::StableRead> ContentWriter::save_long(int root, const std::string& path, FileContent& content) {
-  const auto pieces = std::make_shared<std::deque<Piece>>();
-  crypto::Sha256 hash;
-  std::string window;
-  std::uint64_t total = 0;
+  LongFile file(*this);
   ASSIGN_OR_RETURN(workspace::StableRead read,
-                   workspace::read_stable(root, path, buffer_, [&](std::string_view bytes) -> Status {
-                     hash.update(bytes);
-                     window += bytes;
-                     total += bytes.size();
-                     if (window.size() < 2 * kLargestChunk) return {};
-                     return cut_all(window, false, *pieces, pieces);
-                   }));
+                   workspace::read_stable(
+                       root, path, [&] { return file.room(); }, [&](std::string_view bytes) { return file.add(bytes); }));
   if (read.outcome != workspace::ReadOutcome::kStable) return read;
-  if (total <= kWholeFileLimit) return save_small(root, path, content);
-  RETURN_IF_ERROR(cut_all(window, true, *pieces, pieces));
-  content.digest = hash.finish();
-  content.pieces = pieces;
+  if (file.total() <= kWholeFileLimit) return save_small(root, path, content);
+  RETURN_IF_ERROR(file.finish(content));
   return read;
 }
 
-// Cuts chunks off the front of the window while what is left is enough to cut the next one, or all of it.
-Status ContentWriter::cut_all(std::string& window, bool last, std::deque<Piece>& pieces,
-                              const std::shared_ptr<std::deque<Piece>>& owner) {
-  std::string_view rest = window;
-  while (!rest.empty() && (last || rest.size() >= kLargestChunk)) {
-    const std::size_t length = chunker_.first_chunk(rest);
-    Piece& piece = pieces.emplace_back();
-    piece.size = static_cast<std::uint32_t>(length);
-    RETURN_IF_ERROR(queue_.submit([this, bytes = std::string(rest.substr(0, length)), &piece, owner]() mutable {
-      return store_piece(std::move(bytes), piece);
-    }));
-    rest.remove_prefix(length);
-  }
-  window.erase(0, window.size() - rest.size());
-  return {};
-}
-
 // On a thread of the queue. A long file's chunk is a segment of its own.
-Status ContentWriter::store_piece(std::string bytes, Piece& piece) {
+Status ContentWriter::store_piece(std::string_view bytes, Piece& piece) {
   piece.digest = crypto::sha256(bytes);
   const Digest name = chunk_name(keys_, piece.digest);
   if (is_stored(name) || !claim(name, bytes.size())) return {};

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "crypto/seal.h"
+#include "snapshot/block_pool.h"
 #include "snapshot/chunk_index.h"
 #include "snapshot/chunker.h"
 #include "snapshot/key_ring.h"
@@ -33,8 +34,8 @@ struct ContentCounts {
 };
 
 // One thread reads and hashes files; small chunks gather in a segment, and compressing, sealing and writing happen on
-// the queue's threads (for long files hashing the chunks too). Memory: at most the queue's length times the largest
-// chunk, twice. Not thread-safe; one per save.
+// the queue's threads (for long files hashing the chunks too). Memory: what the queue's length of the largest chunks
+// takes, read and sealed. Not thread-safe; one per save.
 class ContentWriter {
  public:
   ContentWriter(const KeyRing& keys, const ChunkIndex& stored, PackWriter& packs, unsigned threads, int level);
@@ -51,6 +52,7 @@ class ContentWriter {
   ContentCounts counts() const;
 
  private:
+  class LongFile;
   struct Segment {
     std::string plain;
     std::vector<NewChunk> chunks;
@@ -58,9 +60,7 @@ class ContentWriter {
 
   Result<workspace::StableRead> save_small(int root, const std::string& path, FileContent& content);
   Result<workspace::StableRead> save_long(int root, const std::string& path, FileContent& content);
-  Status cut_all(std::string& window, bool last, std::deque<Piece>& pieces,
-                 const std::shared_ptr<std::deque<Piece>>& owner);
-  Status store_piece(std::string bytes, Piece& piece);
+  Status store_piece(std::string_view bytes, Piece& piece);
   Status store_small(std::string_view bytes, const Digest& digest);
   Status flush_segment();
   // True for the one caller that must store the chunk.
@@ -74,6 +74,7 @@ class ContentWriter {
   const crypto::SecretKey* content_key_;
   Chunker chunker_;
   std::string buffer_;
+  BlockPool blocks_;
   Segment segment_;
   mutable std::mutex mutex_;  // guards what follows
   std::unordered_set<Digest, DigestHash> claimed_;

@@ -26,6 +26,20 @@ struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
+// `before` bytes of anything, then the frame. One piece of memory for both: what is sealed in place is never copied.
+Result<std::string> compress_behind(std::size_t before, std::string_view plaintext, int level) {
+  thread_local const std::unique_ptr<ZSTD_CCtx, FreeCompressor> kContext(ZSTD_createCCtx());
+  std::size_t size = 0;
+  std::string out;
+  out.reserve(before + ZSTD_compressBound(plaintext.size()) + crypto::kSealOverhead);
+  out.resize_and_overwrite(before + ZSTD_compressBound(plaintext.size()), [&](char* place, std::size_t room) {
+    size = ZSTD_compressCCtx(kContext.get(), place + before, room - before, plaintext.data(), plaintext.size(), level);
+    return ZSTD_isError(size) != 0 ? 0 : before + size;
+  });
+  if (ZSTD_isError(size) != 0) return Error(ErrorCode::kInternal, std::string("zstd: ") + ZSTD_getErrorName(size));
+  return out;
+}
+
 bool place_is_sound(const ChunkPlace& chunk, const PackIndex& index) {
   return chunk.segment < index.segments.size() &&
          std::uint64_t{chunk.offset} + chunk.size <= index.segments[chunk.segment].plain;
@@ -94,13 +108,7 @@ Result<std::uint32_t> index_length(std::string_view footer) {
 }
 
 Result<std::string> compress(std::string_view plaintext, int level) {
-  thread_local const std::unique_ptr<ZSTD_CCtx, FreeCompressor> kContext(ZSTD_createCCtx());
-  std::string out(ZSTD_compressBound(plaintext.size()), '\0');
-  const std::size_t size =
-      ZSTD_compressCCtx(kContext.get(), out.data(), out.size(), plaintext.data(), plaintext.size(), level);
-  if (ZSTD_isError(size) != 0) return Error(ErrorCode::kInternal, std::string("zstd: ") + ZSTD_getErrorName(size));
-  out.resize(size);
-  return out;
+  return compress_behind(0, plaintext, level);
 }
 
 Result<std::string> decompress(std::string_view compressed, std::size_t limit) {
@@ -113,9 +121,12 @@ Result<std::string> decompress(std::string_view compressed, std::size_t limit) {
     return Error(ErrorCode::kResourceExhausted, "compressed data announces " + std::to_string(announced) +
                                                     " bytes, more than " + std::to_string(limit));
   }
-  std::string out(announced, '\0');
-  const std::size_t size =
-      ZSTD_decompressDCtx(kContext.get(), out.data(), out.size(), compressed.data(), compressed.size());
+  std::size_t size = 0;
+  std::string out;
+  out.resize_and_overwrite(announced, [&](char* place, std::size_t room) {
+    size = ZSTD_decompressDCtx(kContext.get(), place, room, compressed.data(), compressed.size());
+    return ZSTD_isError(size) != 0 ? 0 : size;
+  });
   if (ZSTD_isError(size) != 0 || size != announced) {
     return Error(ErrorCode::kDataLoss, "compressed data is damaged");
   }
@@ -123,8 +134,9 @@ Result<std::string> decompress(std::string_view compressed, std::size_t limit) {
 }
 
 Result<std::string> seal_segment(std::string_view plaintext, const crypto::SecretKey& content_key, int level) {
-  ASSIGN_OR_RETURN(const std::string compressed, compress(plaintext, level));
-  return crypto::seal(content_key, compressed, kSegmentContext);
+  ASSIGN_OR_RETURN(std::string piece, compress_behind(crypto::kSealHead, plaintext, level));
+  crypto::seal_in_place(piece, content_key, kSegmentContext);
+  return piece;
 }
 
 Result<std::string> open_segment(std::string_view sealed, const crypto::SecretKey& content_key, std::uint32_t plain) {

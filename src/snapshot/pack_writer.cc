@@ -28,7 +28,7 @@ Status PackWriter::add_segment(std::string_view sealed, std::uint32_t plain, con
     RETURN_IF_ERROR(append(sealed));
     if (open_->size >= kPackTarget) full = std::exchange(open_, std::nullopt);
   }
-  return full ? close(std::move(*full)) : Status();
+  return full ? close_later(std::move(*full)) : Status();
 }
 
 Status PackWriter::finish() {
@@ -37,7 +37,8 @@ Status PackWriter::finish() {
     const std::lock_guard lock(mutex_);
     last = std::exchange(open_, std::nullopt);
   }
-  return last ? close(std::move(*last)) : Status();
+  if (last) RETURN_IF_ERROR(close_later(std::move(*last)));
+  return closing_.finish();
 }
 
 std::uint64_t PackWriter::stored_bytes() const {
@@ -58,6 +59,10 @@ Status PackWriter::append(std::string_view bytes) {
   open_->size += bytes.size();
   stored_ += bytes.size();
   return {};
+}
+
+Status PackWriter::close_later(OpenPack pack) {
+  return closing_.submit([this, pack = std::move(pack)]() mutable { return close(std::move(pack)); });
 }
 
 // The object first: the catalog never names what is not durable.

@@ -13,6 +13,7 @@
 #include "snapshot/pack_format.h"
 #include "store/catalog.h"
 #include "store/object_store.h"
+#include "system/job_queue.h"
 
 namespace cofferdam::snapshot {
 
@@ -32,8 +33,8 @@ struct PackTarget {
   const crypto::SecretKey* content_key = nullptr;
 };
 
-// Thread-safe: segments may come from several threads; the object is written under the lock, closing a full pack is
-// not, so that another pack fills meanwhile. Destroyed without finish(), it leaves no object that the catalog does not
+// Thread-safe: segments may come from several threads; the object is written under the lock. A full pack is closed by a
+// thread of its own, so that nobody who could compress waits for the disk, while another pack fills. Destroyed without finish(), it leaves no object that the catalog does not
 // know.
 class PackWriter {
  public:
@@ -57,12 +58,14 @@ class PackWriter {
   };
   Status begin();
   Status append(std::string_view bytes);
+  Status close_later(OpenPack pack);
   Status close(OpenPack pack);
 
   PackTarget target_;
   mutable std::mutex mutex_;
   std::optional<OpenPack> open_;
   std::uint64_t stored_ = 0;
+  system::JobQueue closing_{1, 1};  // destroyed first: its jobs use the target
 };
 
 // Where a company's packs and manifests lie.

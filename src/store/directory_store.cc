@@ -24,6 +24,8 @@ constexpr const char* kTemporary = "TMP";
 constexpr unsigned kDirectoryMode = 0700;
 constexpr unsigned kFileMode = 0600;
 constexpr std::size_t kTemporaryNameBytes = 16;
+constexpr std::uint64_t kWritebackStep = std::uint64_t{8} << 20;
+constexpr std::uint64_t kLongObject = std::uint64_t{64} << 20;
 
 // The store's directory; shared by the store and its writers, whoever lives longer.
 struct Folder {
@@ -96,7 +98,9 @@ class FileWriter final : public ObjectWriter {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return failed(errno, "write");
       bytes.remove_prefix(static_cast<std::size_t>(count));
+      written_ += static_cast<std::uint64_t>(count);
     }
+    begin_writeback();
     return {};
   }
 
@@ -111,6 +115,7 @@ class FileWriter final : public ObjectWriter {
       return Error(ErrorCode::kAlreadyExists, "the object " + place_of(*folder_, key_) + " exists");
     }
     if (error_number != 0) return failed(error_number, "rename to");
+    let_go();
     file_.reset();
     Status durable = synchronise_places(*folder_, key_);
     if (!durable) ::unlinkat(place.directory.get(), place.name.c_str(), 0);
@@ -118,6 +123,20 @@ class FileWriter final : public ObjectWriter {
   }
 
  private:
+  // The disk works while the next bytes are made, instead of all at once when the object is complete. Only a hint:
+  // commit() synchronises, and hears of failures.
+  void begin_writeback() {
+    if (written_ - begun_ < kWritebackStep) return;
+    ::sync_file_range(file_.get(), static_cast<off_t>(begun_), static_cast<off_t>(written_ - begun_),
+                      SYNC_FILE_RANGE_WRITE);
+    begun_ = written_;
+  }
+
+  // Nobody reads a long object soon; its pages are better used for what is written next.
+  void let_go() const {
+    if (written_ >= kLongObject) ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
+
   // After a failed write the file has a hole, and after a failed fdatasync the kernel has forgotten what it lost.
   Error failed(int error_number, const char* action) {
     broken_ = true;
@@ -135,6 +154,8 @@ class FileWriter final : public ObjectWriter {
   std::string temporary_name_;
   UniqueFd file_;  // locked; closed once the object has its name
   bool broken_ = false;
+  std::uint64_t written_ = 0;  // bytes
+  std::uint64_t begun_ = 0;    // of them, on their way to the disk
 };
 
 // A new locked file in TMP; nothing when a sweep took it for a dead writer's between its making and its lock.

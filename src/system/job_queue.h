@@ -14,11 +14,11 @@
 
 namespace cofferdam::system {
 
-// For one submitting thread. When the queue is full, submit() does a job itself, so that the submitter never idles
+// Any thread may submit; one waits, after the last submission. When the queue is full, submit() does a job itself, so that the submitter never idles
 // while there is work; with no helper threads it does them all. The first failure stops everything after it.
 class JobQueue {
  public:
-  using Job = std::function<Status()>;
+  using Job = std::move_only_function<Status()>;
 
   JobQueue(unsigned helpers, std::size_t most_waiting);
   JobQueue(const JobQueue&) = delete;

@@ -16,10 +16,11 @@ bool means_vanished(const Error& error) {
   return error.code() == ErrorCode::kNotFound;
 }
 
-Result<std::uint64_t> deliver(int fd, std::uint64_t size, std::string& buffer,
+Result<std::uint64_t> deliver(int fd, std::uint64_t size, const std::function<std::span<char>()>& room,
                               const std::function<Status(std::string_view)>& sink) {
   std::uint64_t delivered = 0;
   while (delivered < size) {
+    const std::span<char> buffer = room();
     const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), size - delivered);
     const ssize_t count = ::read(fd, buffer.data(), wanted);
     if (count < 0 && errno == EINTR) continue;
@@ -35,6 +36,11 @@ Result<std::uint64_t> deliver(int fd, std::uint64_t size, std::string& buffer,
 
 Result<StableRead> read_stable(int root, const std::string& path, std::string& buffer,
                                const std::function<Status(std::string_view)>& sink) {
+  return read_stable(root, path, [&buffer] { return std::span<char>(buffer); }, sink);
+}
+
+Result<StableRead> read_stable(int root, const std::string& path, const std::function<std::span<char>()>& room,
+                               const std::function<Status(std::string_view)>& sink) {
   struct stat status{};
   auto file = system::open_beneath(root, path, O_RDONLY);
   if (!file) {
@@ -48,7 +54,7 @@ Result<StableRead> read_stable(int root, const std::string& path, std::string& b
   if (!S_ISREG(status.st_mode)) return StableRead{};
   const system::FileIdentity before = system::identity_of(status);
   ASSIGN_OR_RETURN(const std::uint64_t delivered,
-                   in_context(deliver(file->get(), before.size, buffer, sink), printable(path)));
+                   in_context(deliver(file->get(), before.size, room, sink), printable(path)));
   ASSIGN_OR_RETURN(const system::FileIdentity after, system::identity_of(file->get()));
   const bool stable = before == after && delivered == before.size;
   return StableRead{stable ? ReadOutcome::kStable : ReadOutcome::kChanged, before};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ struct StableRead {
 // Reads `path` beneath `root` once, giving its bytes to `sink` in pieces of at most `buffer.size()`. Errors are those
 // of reading (EACCES, EIO), with the path, and of the sink.
 Result<StableRead> read_stable(int root, const std::string& path, std::string& buffer,
+                               const std::function<Status(std::string_view)>& sink);
+
+// The same, read to where `room` says, asked before each piece; never empty. `sink` gets the part of it that was filled.
+Result<StableRead> read_stable(int root, const std::string& path, const std::function<std::span<char>()>& room,
                                const std::function<Status(std::string_view)>& sink);
 
 // How often a file that changes while it is read is read again before that is an error.
