@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,15 @@ std::string printable(std::string_view bytes);
 
 // The inverse of a POSIX shell's word splitting: quoted only where it must be.
 std::string shell_quoted(std::string_view word);
+
+// A string of at most `most` bytes that `fill` writes to a place of that size, returning how many it wrote; nothing is
+// cleared before. Not to be had from resize_and_overwrite alone: libstdc++ 12 tells its operation a size that may be
+// larger than what was asked for.
+template <typename Fill>
+std::string filled_string(std::size_t most, Fill fill) {
+  std::string out;
+  out.resize_and_overwrite(most, [&](char* place, std::size_t) { return fill(place); });
+  return out;
+}
 
 }  // namespace cofferdam

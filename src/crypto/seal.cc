@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include "base/hex.h"
+#include "base/strings.h"
 #include "crypto/xchacha.h"
 
 namespace cofferdam::crypto {
@@ -45,12 +46,12 @@ std::string seal(const SecretKey& key, std::string_view plaintext, std::string_v
 
 Result<std::string> open(const SecretKey& key, std::string_view sealed, std::string_view context) {
   if (sealed.size() < kSealOverhead) return Error(ErrorCode::kDataLoss, "a sealed piece is too short to be whole");
+  const std::size_t length = sealed.size() - kSealOverhead;
   bool opened = false;
-  std::string plaintext;
-  plaintext.resize_and_overwrite(sealed.size() - kSealOverhead, [&](char* out, std::size_t size) {
+  std::string plaintext = filled_string(length, [&](char* place) {
     opened = xchacha_decrypt(key, bytes_of(sealed), sealed.substr(kXChaChaNonceSize), context,
-                             reinterpret_cast<unsigned char*>(out));
-    return size;
+                             reinterpret_cast<unsigned char*>(place));
+    return length;
   });
   if (!opened) {
     return Error(ErrorCode::kDataLoss, "a sealed piece does not open: it was altered, or sealed with another key");

@@ -2,8 +2,10 @@
 
 #include <zstd.h>
 
+#include <array>
 #include <memory>
 
+#include "base/strings.h"
 #include "crypto/seal.h"
 #include "snapshot/binary.h"
 
@@ -26,14 +28,54 @@ struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
+// --- content that does not compress: media, archives, what is encrypted
+
+constexpr std::size_t kFrameBlock = std::size_t{128} << 10;  // the longest block of a zstd frame
+constexpr std::size_t kSample = std::size_t{4} << 10;
+constexpr std::size_t kWorthSampling = 2 * kFrameBlock;
+constexpr std::size_t kSampleGain = kSample / 64;  // a frame's own bytes count as no gain
+constexpr int kSampleLevel = 1;
+
+// Whether zstd finds nothing in a sample of each block. What is missed: repetition further apart than a sample is long.
+bool looks_incompressible(ZSTD_CCtx* context, std::string_view plaintext) {
+  if (plaintext.size() < kWorthSampling) return false;
+  std::array<char, 2 * kSample> out;
+  for (std::size_t at = 0; at + kSample <= plaintext.size(); at += kFrameBlock) {
+    const std::size_t size = ZSTD_compressCCtx(context, out.data(), out.size(), &plaintext[at], kSample, kSampleLevel);
+    if (ZSTD_isError(size) != 0 || size + kSampleGain < kSample) return false;
+  }
+  return true;
+}
+
+// A zstd frame of raw blocks (RFC 8878, 3.1.1): magic, a descriptor that says "one segment, content size in 4 bytes",
+// the size; before each block its size, kind 0 and whether it is the last.
+std::string raw_frame_behind(std::size_t before, std::string_view plaintext) {
+  std::string out;
+  out.reserve(before + ZSTD_compressBound(plaintext.size()) + crypto::kSealOverhead);
+  out.resize(before);
+  const auto number = [&out](std::size_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  };
+  number(ZSTD_MAGICNUMBER, 4);
+  number(0xa0, 1);
+  number(plaintext.size(), 4);
+  while (!plaintext.empty()) {
+    const std::string_view block = plaintext.substr(0, kFrameBlock);
+    plaintext.remove_prefix(block.size());
+    number(block.size() << 3 | (plaintext.empty() ? 1 : 0), 3);
+    out += block;
+  }
+  return out;
+}
+
 // `before` bytes of anything, then the frame. One piece of memory for both: what is sealed in place is never copied.
 Result<std::string> compress_behind(std::size_t before, std::string_view plaintext, int level) {
   thread_local const std::unique_ptr<ZSTD_CCtx, FreeCompressor> kContext(ZSTD_createCCtx());
+  if (looks_incompressible(kContext.get(), plaintext)) return raw_frame_behind(before, plaintext);
+  const std::size_t most = ZSTD_compressBound(plaintext.size());
   std::size_t size = 0;
-  std::string out;
-  out.reserve(before + ZSTD_compressBound(plaintext.size()) + crypto::kSealOverhead);
-  out.resize_and_overwrite(before + ZSTD_compressBound(plaintext.size()), [&](char* place, std::size_t room) {
-    size = ZSTD_compressCCtx(kContext.get(), place + before, room - before, plaintext.data(), plaintext.size(), level);
+  std::string out = filled_string(before + most, [&](char* place) {
+    size = ZSTD_compressCCtx(kContext.get(), place + before, most, plaintext.data(), plaintext.size(), level);
     return ZSTD_isError(size) != 0 ? 0 : before + size;
   });
   if (ZSTD_isError(size) != 0) return Error(ErrorCode::kInternal, std::string("zstd: ") + ZSTD_getErrorName(size));
@@ -122,9 +164,8 @@ Result<std::string> decompress(std::string_view compressed, std::size_t limit) {
                                                     " bytes, more than " + std::to_string(limit));
   }
   std::size_t size = 0;
-  std::string out;
-  out.resize_and_overwrite(announced, [&](char* place, std::size_t room) {
-    size = ZSTD_decompressDCtx(kContext.get(), place, room, compressed.data(), compressed.size());
+  std::string out = filled_string(announced, [&](char* place) {
+    size = ZSTD_decompressDCtx(kContext.get(), place, announced, compressed.data(), compressed.size());
     return ZSTD_isError(size) != 0 ? 0 : size;
   });
   if (ZSTD_isError(size) != 0 || size != announced) {

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+#include <optional>
 #include <set>
 
 #include "crypto/seal.h"
@@ -43,6 +46,46 @@ TEST(ChunkerTest, LengthsAreBoundedAndUsual) {
   }
   EXPECT_GT(cuts.size(), 40U);
   EXPECT_LT(cuts.size(), 90U);
+}
+
+// A cut is the same whether the file ends behind it or goes on.
+TEST(ChunkerTest, CutsDoNotDependOnWhatIsKnownYet) {
+  const Chunker chunker(crypto::SecretKey::from_bytes(std::string(32, 'c')));
+  const std::string bytes = noise(kLargestChunk, 4);
+  const std::size_t cut = chunker.first_chunk(bytes);
+  for (const std::size_t known : {std::size_t{0}, kSmallestChunk, cut - 1}) {
+    EXPECT_EQ(chunker.first_cut(std::string_view(bytes).substr(0, known)), std::nullopt) << known;
+  }
+  for (const std::size_t known : {cut, cut + 1, bytes.size()}) {
+    EXPECT_EQ(chunker.first_cut(std::string_view(bytes).substr(0, known)), cut) << known;
+  }
+  EXPECT_EQ(chunker.first_cut(std::string(kLargestChunk, 'a')), kLargestChunk) << "nothing to cut at";
+  EXPECT_EQ(chunker.first_cut(std::string(kLargestChunk - 1, 'a')), std::nullopt);
+}
+
+// The description of the format, word by word: older snapshots were cut like this, and must stay known.
+TEST(ChunkerTest, CutsAreWhereTheFormatSays) {
+  const crypto::SecretKey key = crypto::SecretKey::from_bytes(std::string(32, 'c'));
+  std::array<std::uint64_t, 256> gear{};
+  for (std::size_t n = 0; n < 256; n += 4) {
+    std::memcpy(&gear[n], crypto::keyed_name(key, "gear " + std::to_string(n)).bytes.data(), 32);
+  }
+  const auto described = [&gear](std::string_view b) -> std::size_t {
+    if (b.size() <= 524288) return b.size();
+    const std::size_t end = std::min<std::size_t>(b.size(), 4194304);
+    const std::size_t usual = std::min<std::size_t>(end, 1048576);
+    std::uint64_t hash = 0;
+    for (std::size_t i = 524288; i < end; ++i) {
+      hash = hash * 2 + gear[static_cast<std::uint8_t>(b[i])];
+      if ((hash & (i < usual ? 0xfffffc0000000000 : 0xffffc00000000000)) == 0) return i + 1;
+    }
+    return end;
+  };
+  const Chunker chunker(key);
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    const std::string bytes = noise(kLargestChunk + seed, seed);
+    EXPECT_EQ(chunker.first_chunk(bytes), described(bytes)) << seed;
+  }
 }
 
 TEST(ChunkerTest, AnInsertionMovesOnlyTheCutsAroundIt) {
@@ -96,6 +139,33 @@ TEST(PackFormatTest, SegmentsRoundTripAndBombsAreRefused) {
   EXPECT_EQ(*open_segment(sealed, key, 500'000), plain);
   EXPECT_FALSE(open_segment(sealed, key, 499'999));
   EXPECT_FALSE(open_segment(sealed, key, 500'001));
+  for (std::uint32_t size = 0; size < 100; ++size) {
+    const std::string small(size, 's');
+    EXPECT_EQ(*open_segment(*seal_segment(small, key, 3), key, size), small);
+  }
+}
+
+// What does not compress is not compressed, in a frame that any zstd reads.
+TEST(PackFormatTest, NoiseIsStoredAsItIs) {
+  for (const std::size_t size : {std::size_t{256} << 10, (std::size_t{256} << 10) + 1, (std::size_t{384} << 10) - 1,
+                                 std::size_t{384} << 10, std::size_t{1'234'567}, kLargestChunk}) {
+    const std::string plain = noise(size, size);
+    const std::string compressed = *compress(plain, 3);
+    EXPECT_GT(compressed.size(), size);
+    EXPECT_LT(compressed.size(), size + size / 1000 + 16);
+    EXPECT_NE(compressed.find(plain.substr(0, 1000)), std::string::npos);
+    EXPECT_EQ(*decompress(compressed, size), plain);
+    EXPECT_FALSE(decompress(compressed, size - 1)) << "the frame states its content's size";
+    const crypto::SecretKey key = crypto::SecretKey::random();
+    EXPECT_EQ(*open_segment(*seal_segment(plain, key, 3), key, static_cast<std::uint32_t>(size)), plain);
+  }
+}
+
+TEST(PackFormatTest, TextBesideNoiseIsCompressed) {
+  const std::string mixed = noise(1 << 20, 1) + std::string(256 << 10, 't') + noise(1 << 20, 2);
+  const std::string compressed = *compress(mixed, 3);
+  EXPECT_LT(compressed.size(), (2U << 20) + (16U << 10));
+  EXPECT_EQ(*decompress(compressed, mixed.size()), mixed);
 }
 
 Manifest sample() {
