@@ -334,6 +334,7 @@ class Save {
     step("seal");
     const std::string digest(crypto::sha256(sealed).view());
     RETURN_IF_ERROR(store_.catalog().seal(lease_, object, sealed.size(), digest, summary_of(report_)));
+    if (request_.before_commit) RETURN_IF_ERROR(request_.before_commit(report_.fingerprint));
     step("commit");
     RETURN_IF_ERROR(store_.catalog().commit(lease_, now_ms()));
     step("committed");
@@ -380,6 +381,8 @@ class Save {
                       .entries = join_entries(saver),
                       .omissions = saver.walk().omissions,
                       .stripped_modes = saver.walk().stripped_modes};
+    manifest.omissions.insert(manifest.omissions.end(), request_.omitted_before.begin(), request_.omitted_before.end());
+    std::ranges::sort(manifest.omissions, {}, &workspace::Omission::path);
     manifest.fingerprint = fingerprint_of(manifest.entries);
     report_.fingerprint = manifest.fingerprint;
     report_.omissions = manifest.omissions;
