@@ -24,11 +24,16 @@ struct PortableArchive {
   bool changed = false;  // tar saw a file change
 };
 
-// Owns a directory of mode 0700 in the workspace, `.paperclip-upload-<name>`, until remove().
+// Below the root.
+inline std::string portable_scratch_path(const std::string& name) {
+  return ".paperclip-upload-" + name;
+}
+
+// Owns a directory of mode 0700 in the workspace until remove().
 class PortableScratch {
  public:
   // Nothing is made yet. `source` must live as long.
-  PortableScratch(Source& source, const std::string& name) : source_(source), path_(".paperclip-upload-" + name) {}
+  PortableScratch(Source& source, const std::string& name) : source_(source), path_(portable_scratch_path(name)) {}
 
   const std::string& path() const { return path_; }  // below the root
 

@@ -287,7 +287,10 @@ Result<Recovered> save_from_sandbox(Source& source, const GitChoice& git, const 
     if (recovered) return *std::move(recovered);
     disk_full = portable.disk_full();
   }
-  auto recovered = capture_from_controller(source, git, seal, request);
+  // Should what the first attempt began lie there still: it is no part of the workspace.
+  RecoveryRequest second = request;
+  second.exclude.add(portable_scratch_path(request.name));
+  auto recovered = capture_from_controller(source, git, seal, second);
   if (!recovered) {
     return std::move(recovered.error()).with_context("after the capture in the sandbox met \"" + disk_full + "\"");
   }
