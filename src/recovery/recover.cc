@@ -35,12 +35,11 @@ Error changed(const std::string& path) {
 
 // Whatever the connection said, as a failure; one that is a failure already stays what it is.
 Error as_download(const Error& error) {
-  if (is_disk_full(error)) return failure(Failure::kControllerDiskFull, error.message());
   for (auto kind = Failure::kSandboxQuota; kind <= Failure::kSeal;
        kind = static_cast<Failure>(static_cast<int>(kind) + 1)) {
     if (error.message().starts_with(std::string(name_of(kind)) + ": ")) return error;
   }
-  return failure(Failure::kDownload, error.to_string());
+  return failure(is_disk_full(error) ? Failure::kControllerDiskFull : Failure::kDownload, error.to_string());
 }
 
 // The durable save and what it may fail with. An error of `before_commit` is told as it is.

@@ -224,8 +224,8 @@ TEST(ConfigTest, BudgetsHoldAtTheirBound) {
   const std::string two = "[remote \"o\"]\n\tfetch = +refs/heads/*:refs/remotes/o/*\n\tfetch = +a:b\n";
   EXPECT_EQ(config_refusal(two, {.refspecs = 2}), "");
   EXPECT_THAT(config_refusal(two, {.refspecs = 1}), StartsWith("workspace_capture_budget_exceeded: "));
-  EXPECT_EQ(config_refusal(two, {.refspec_bytes = 32}), "");
-  EXPECT_THAT(config_refusal(two, {.refspec_bytes = 31}), StartsWith("workspace_capture_budget_exceeded: "));
+  EXPECT_EQ(config_refusal(two, {.refspec_bytes = 30}), "");
+  EXPECT_THAT(config_refusal(two, {.refspec_bytes = 29}), StartsWith("workspace_capture_budget_exceeded: "));
   EXPECT_EQ(config_refusal(two, {.settings = 2}), "");
   EXPECT_THAT(config_refusal(two, {.settings = 1}), StartsWith("workspace_capture_budget_exceeded: "));
 }
