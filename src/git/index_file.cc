@@ -1,6 +1,6 @@
 #include "git/index_file.h"
 
-#include <optional>
+#include <algorithm>
 
 #include "base/strings.h"
 
@@ -40,7 +40,9 @@ class IndexReader {
       names.push_back(std::move(name));
     }
     RETURN_IF_ERROR(read_extensions());
-    return names;
+    // Only a split index may leave out a name that its other half has.
+    const bool has_empty = std::ranges::any_of(names, [](const IndexName& name) { return name.path.empty(); });
+    return has_empty ? Result<std::vector<IndexName>>(damaged("a name is empty")) : std::move(names);
   }
 
  private:
@@ -81,7 +83,6 @@ class IndexReader {
     const std::size_t end = bytes_.find('\0', at_);
     if (end == std::string_view::npos) return damaged("a name does not end");
     name.path += bytes_.substr(at_, end - at_);
-    if (name.path.empty()) return damaged("a name is empty");
     if (name.path.size() > bounds_.path_bytes) {
       return Error(ErrorCode::kResourceExhausted, "the Git index has a name that is too long");
     }

@@ -51,22 +51,28 @@ Error could_not_write(const std::string& what, int exit_code, std::string_view w
                      (trimmed(words).empty() ? "exit code " + std::to_string(exit_code) : printable(trimmed(words))));
 }
 
+// The last line that `program` itself said; empty when it said nothing.
+std::string_view last_words(std::string_view program, std::string_view words) {
+  const std::string begin = std::string(program) + ": ";
+  std::string_view last;
+  for (const std::string_view line : split(words, '\n')) {
+    if (line.starts_with(begin)) last = line;
+  }
+  return last;
+}
+
 Result<PortableArchive> judged(const std::string& what, std::string_view program, int exit_code,
                                std::string_view words) {
   const WriteEnd end = judge_write(program, exit_code, words);
   if (end == WriteEnd::kFailed) return could_not_write(what, exit_code, words);
-  return PortableArchive{.end = end, .words = printable(trimmed(words))};
+  return PortableArchive{.end = end, .words = printable(last_words(program, words))};
 }
 
 }  // namespace
 
 WriteEnd judge_write(std::string_view program, int exit_code, std::string_view words) {
   if (exit_code == 0) return WriteEnd::kDone;
-  const std::string begin = std::string(program) + ": ";
-  std::string_view last;
-  for (const std::string_view line : split(words, '\n')) {
-    if (line.starts_with(begin)) last = line;
-  }
+  const std::string_view last = last_words(program, words);
   if (last.ends_with(kNoSpace)) return WriteEnd::kDiskFull;
   return last.ends_with(kNoQuota) ? WriteEnd::kQuota : WriteEnd::kFailed;
 }
