@@ -107,6 +107,36 @@ test_full_at_the_archive_comes_back_whole() {
   comes_back_whole
 }
 
+# A PostgreSQL of this test, at COFFERDAM_CATALOG_URL.
+postgres() {
+  local programs=/usr/lib/postgresql/15/bin
+  [ -x "$programs/initdb" ] || skip "postgresql-15 is not installed"
+  is_root && skip "PostgreSQL refuses to run as root"
+  database=$(mktemp -d /tmp/cfd-pg.XXXXXX)
+  "$programs/initdb" --no-sync --auth=trust --username=cofferdam --pgdata="$database/data" >/dev/null
+  serve postgres "$programs/postgres" -D "$database/data" -k "$database" -c listen_addresses= -c fsync=off
+  wait_for 20 "$programs/pg_isready" -h "$database"
+  export COFFERDAM_CATALOG_URL="postgresql://cofferdam@/postgres?host=$database"
+}
+rows() { psql -h "$database" -U cofferdam -At postgres -c "$1"; }
+
+test_on_postgresql_it_is_committed_and_the_writer_cleared() {
+  controller_needs_git
+  need psql
+  postgres
+  sandbox size=4m
+  work
+  fill
+  recover 0
+  road_is controller
+  text_is "states and writers" "$(rows "select state, coalesce(writer, '') from snapshots")" 'committed|'
+  text_is "content is sealed" "$(grep -rlF 'result' "$COFFERDAM_STATE_DIR/store" | wc -l)" 0
+  comes_back_whole
+  kill "${servers[0]}"
+  wait "${servers[0]}" 2>/dev/null || true
+  rm -rf "$database"
+}
+
 test_no_inodes_left_comes_back_whole() {
   controller_needs_git
   sandbox size=16m,nr_inodes=400
