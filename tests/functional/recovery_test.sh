@@ -262,6 +262,31 @@ test_refuses_too_many_settings() {
   refused workspace_capture_budget_exceeded 'for i in $(seq 1025); do echo "[user] name = $i"; done >>.git/config'
 }
 
+# The sandbox's own tar is held in the open of one file, after it has seen that this is one.
+test_a_fifo_put_in_place_of_a_file_neither_holds_nor_passes() {
+  controller_needs_git
+  need strace
+  sandbox size=4m
+  work
+  fill
+  "${in[@]}" strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+  local plain=("${in[@]}")
+  in+=(strace -f -qq -A -o "$scratch/trace" -P untracked -e trace=openat,newfstatat
+    -e inject=openat:delay_enter=3000000:when=1)
+  {
+    wait_for 20 grep -q 'newfstatat(AT_FDCWD, "untracked"' "$scratch/trace"
+    sleep 0.5
+    "${plain[@]}" bash -c "cd '$box/w' && rm untracked && mkfifo untracked"
+  } &
+  local swap=$!
+  recover 1
+  wait "$swap" || fail "the file was not swapped"
+  err_has 'workspace_capture_source_changed: '
+  grep -q 'openat.*"untracked", .*O_NONBLOCK.*DELAYED' "$scratch/trace" || fail "tar was not held in its open: $(cat "$scratch/trace")"
+  nothing_staged
+  nothing_saved
+}
+
 test_a_quota_is_told_as_one() {
   need python3
   mkdir box box/w
