@@ -1,6 +1,7 @@
 #include "recovery/staging.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -16,12 +17,30 @@ namespace cofferdam::recovery {
 namespace {
 
 constexpr const char* kTree = "tree";
+constexpr std::string_view kPrefix = "recover-";
 constexpr std::uint64_t kBytesPerEntry = 4'096;  // what a file system takes for an entry besides its content, at most
+
+// Copies whose owner is dead: his lock went with him. The caller holds the lock of `scratch`, so that nobody is between
+// making his directory and locking it.
+Status remove_abandoned(int scratch) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, system::names_in(scratch));
+  for (const std::string& name : names) {
+    if (!name.starts_with(kPrefix)) continue;
+    const auto place = system::open_beneath(scratch, name, O_RDONLY | O_DIRECTORY);
+    if (!place || ::flock(place->get(), LOCK_EX | LOCK_NB) != 0) continue;
+    RETURN_IF_ERROR(system::remove_tree_at(scratch, name));
+  }
+  return {};
+}
 
 }  // namespace
 
 Result<Staging> Staging::create(const std::string& scratch) {
-  ASSIGN_OR_RETURN(system::TemporaryDirectory place, system::TemporaryDirectory::create(scratch, "recover-"));
+  ASSIGN_OR_RETURN(const UniqueFd above, system::open_directory(scratch));
+  if (::flock(above.get(), LOCK_EX) != 0) return Error::from_errno(errno, "lock " + printable(scratch));
+  RETURN_IF_ERROR(remove_abandoned(above.get()));
+  ASSIGN_OR_RETURN(system::TemporaryDirectory place, system::TemporaryDirectory::create(scratch, kPrefix));
+  if (::flock(place.fd(), LOCK_EX | LOCK_NB) != 0) return Error::from_errno(errno, "lock the directory of the copy");
   if (::mkdirat(place.fd(), kTree, S_IRWXU) != 0) return Error::from_errno(errno, "make the directory of the copy");
   ASSIGN_OR_RETURN(UniqueFd root, system::open_beneath(place.fd(), kTree, O_RDONLY | O_DIRECTORY));
   std::string tree = place.path() + "/" + kTree;

@@ -14,7 +14,8 @@
 
 namespace cofferdam::recovery {
 
-// Owns a directory of mode 0700; it goes with the owner, read-only directories in it too. One thread.
+// Owns a directory of mode 0700; it goes with the owner, read-only directories in it too. Whoever makes the next one
+// removes those of processes that were killed. One thread.
 class Staging {
  public:
   // `scratch`: a private directory of ours.

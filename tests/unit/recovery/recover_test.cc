@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "recovery/staging.h"
 #include "unit/recovery/sandboxes.h"
 
 namespace cofferdam::recovery {
@@ -277,6 +278,18 @@ TEST_F(RecoverTest, AFailedDownloadLeavesNothingAndKeepsItsWords) {
                            "tar: a: No space left on device"));
     EXPECT_EQ(source_->streams, number) << "it is not repeated";
   }
+}
+
+TEST_F(RecoverTest, WhatAKilledCaptureLeftGoesAndWhatALivingOneHasStays) {
+  shell(path("scratch"),
+        "mkdir -p recover-dead/tree/closed && touch recover-dead/tree/closed/x other && "
+        "chmod 555 recover-dead/tree/closed");
+  const auto living = Staging::create(path("scratch"));
+  ASSERT_TRUE(living);
+  EXPECT_EQ(shell(path("scratch"), "ls -d recover-* other | wc -l"), "2\n");
+  const auto next = Staging::create(path("scratch"));
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(std::filesystem::exists(living->tree()));
 }
 
 TEST_F(RecoverTest, AStreamThatEndsEarlyWithSuccessIsRefusedToo) {
