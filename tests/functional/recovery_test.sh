@@ -287,6 +287,28 @@ test_a_fifo_put_in_place_of_a_file_neither_holds_nor_passes() {
   nothing_saved
 }
 
+test_killed_in_the_middle_the_next_one_saves() {
+  controller_needs_git
+  sandbox size=4m
+  work
+  fill
+  local before slow
+  before=$(seen_inside)
+  # Each command begins late, so that there is a middle.
+  # shellcheck disable=SC2016 # the sandbox's shell expands it
+  slow=("${in[@]}" sh -c 'sleep 0.3; exec "$@"' sh)
+  serve recovery "$cofferdam" snapshot recover -q "$box/w" -- "${slow[@]}"
+  wait_for 20 bash -c "[ -e '$COFFERDAM_STATE_DIR'/scratch/recover-*/tree/untracked ]"
+  kill -9 "${servers[-1]}"
+  wait "${servers[-1]}" 2>/dev/null || true
+  [ -n "$(ls -A "$COFFERDAM_STATE_DIR/scratch")" ] || fail "it was not killed in the middle"
+  text_is "the source" "$(seen_inside)" "$before"
+  nothing_saved
+  recover 0
+  road_is controller
+  comes_back_whole
+}
+
 test_a_quota_is_told_as_one() {
   need python3
   mkdir box box/w
