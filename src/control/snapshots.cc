@@ -243,9 +243,13 @@ class StoredSnapshots : public Snapshots {
   }
 
  private:
+  // What the program that reaches a sandbox may need, without what opens the store.
   std::vector<std::string> environment_words() const {
     std::vector<std::string> words;
-    for (const auto& [name, value] : environment_) words.push_back(name + "=" + value);
+    for (const auto& [name, value] : environment_) {
+      if (name.starts_with("COFFERDAM_") || name.starts_with("PAPERCLIP_SECRETS_")) continue;
+      words.push_back(name + "=" + value);
+    }
     return words;
   }
 

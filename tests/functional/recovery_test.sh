@@ -342,6 +342,18 @@ test_a_full_controller_is_not_a_full_sandbox() {
   nothing_saved
 }
 
+test_the_way_into_the_sandbox_never_sees_the_keys() {
+  mkdir box box/w
+  # shellcheck disable=SC2016 # the program's shell expands it
+  printf '#!/bin/sh\nenv >>%s/seen\nexec "$@"\n' "$scratch" >way
+  chmod 755 way
+  export COFFERDAM_MASTER_KEY=0123456789abcdef0123456789abcdef PAPERCLIP_SECRETS_MASTER_KEY=fedcba9876543210fedcba9876543210
+  export OF_THE_WAY=needed
+  expect 0 "$cofferdam" snapshot recover -q "$PWD/box/w" -- "$PWD/way"
+  grep -q OF_THE_WAY=needed "$scratch/seen" || fail "the way lost its environment"
+  ! grep -qE 'MASTER_KEY|0123456789abcdef|fedcba9876543210' "$scratch/seen" || fail "the keys were given away"
+}
+
 test_the_command_line_says_what_is_missing() {
   expect 2 "$cofferdam" snapshot recover /work
   err_has 'no command given'
