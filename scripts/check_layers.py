@@ -17,10 +17,12 @@ ALLOWED = {
     "git": {"base", "system", "domain", "workspace"},
     "store": {"base", "system", "crypto", "domain"},
     "snapshot": {"base", "system", "crypto", "domain", "workspace", "git", "store"},
+    "recovery": {"base", "system", "async", "crypto", "domain", "workspace", "git", "snapshot"},
     "confinement": {"base", "system", "domain"},
     "egress": {"base", "system", "async", "domain", "net"},
-    "control": {"base", "system", "crypto", "domain", "confinement", "egress", "workspace", "git", "store", "snapshot"},
-    "cli": {"base", "system", "crypto", "domain", "workspace", "store", "snapshot", "control"},
+    "control": {"base", "system", "crypto", "domain", "confinement", "egress", "workspace", "git", "store", "snapshot",
+                "recovery"},
+    "cli": {"base", "system", "crypto", "domain", "workspace", "store", "snapshot", "recovery", "control"},
     "apps": {"base", "system", "async", "domain", "net", "confinement", "egress", "control", "cli"},
 }
 # header prefix: folders whose files may include it

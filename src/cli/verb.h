@@ -102,6 +102,7 @@ int run_completion(const Invocation&);
 int run_man(const Invocation&);
 int run_help(const Invocation&);
 int run_snapshot_save(const Invocation&);
+int run_snapshot_recover(const Invocation&);
 int run_snapshot_list(const Invocation&);
 int run_snapshot_show(const Invocation&);
 int run_snapshot_ls(const Invocation&);

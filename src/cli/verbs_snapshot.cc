@@ -53,6 +53,10 @@ constexpr OptionSpec kMaster{"master",          0,        "",
                              Completion::kNone, kGeneral, "Rotate the master key instead of the company's."};
 
 constexpr std::array kSaveOptions = {kLabel, kExclude, kWithDependencies, kStill, kLevel, kCompany, kQuiet, kOutput};
+constexpr OptionSpec kNamed{"workspace", 'w',
+                            "NAME",      Completion::kNone,
+                            kGeneral,    "The name under which snapshots of this sandbox follow each other."};
+constexpr std::array kRecoverOptions = {kLabel, kNamed, kExclude, kWithDependencies, kLevel, kCompany, kQuiet, kOutput};
 constexpr std::array kListOptions = {kWorkspace, kCompany, kOutput};
 constexpr std::array kCommonOptions = {kCompany, kOutput};
 constexpr std::array kVerifyOptions = {kCompany, kQuiet, kOutput};
@@ -76,6 +80,8 @@ constexpr std::array kOnlyOutput = {kOutput};
 constexpr PositionalSpec kId{"ID", "", "A snapshot: its id, an unambiguous beginning of it, or \"latest\".", true};
 constexpr std::array kDirectory = {PositionalSpec{"DIR", "", "The directory to save (default: the current one).", false,
                                                   false, Completion::kDirectory}};
+constexpr std::array kSandboxDirectory = {
+    PositionalSpec{"DIR", "", "The directory to save: an absolute path in the sandbox.", true}};
 constexpr std::array kOneId = {kId};
 constexpr std::array kIdAndPath = {
     kId, PositionalSpec{"PATH", "", "Only this path of the snapshot and what is below it.", false}};
@@ -123,6 +129,25 @@ constexpr std::array kVerbs = {
         .exit_codes = kUsual,
         .run = run_snapshot_save,
         .needs_engine = true},
+    Verb{.name = "snapshot recover",
+         .summary = "Save a directory out of a sandbox, also when its disk is full",
+         .synopsis = "[FLAGS] DIR -- COMMAND…",
+         .description =
+             "Saves DIR of a sandbox into the encrypted store. COMMAND… is the program that runs a command there, with "
+             "its first words: the words of each command are appended, and no shell is between them. The sandbox "
+             "needs sh, dd, GNU find and GNU tar.\n\n"
+             "An archive is made in the sandbox first. When its disk is full, and only then, the files are read over "
+             "the command's output instead, once: nothing is written in the sandbox, everything is compared before and "
+             "after it is sealed, and any doubt means no snapshot. The sandbox keeps its files in every case.",
+         .examples = "cofferdam snapshot recover /workspace -- docker exec -i box\n    A container.\n"
+                     "cofferdam snapshot recover /work -- kubectl exec -i pod -- \n    A pod.",
+         .options = kRecoverOptions,
+         .policy_options = false,
+         .takes_command = true,
+         .positionals = kSandboxDirectory,
+         .exit_codes = kUsual,
+         .run = run_snapshot_recover,
+         .needs_engine = true},
     Verb{.name = "snapshot list",
          .summary = "List the snapshots",
          .synopsis = "[FLAGS]",

@@ -16,9 +16,12 @@
 #include "control/workspace_copy.h"
 #include "control/workspace_name.h"
 #include "crypto/sha256.h"
+#include "recovery/command_source.h"
+#include "recovery/process_transport.h"
 #include "snapshot/master_key.h"
 #include "snapshot/pack_writer.h"
 #include "snapshot/snapshot_store.h"
+#include "snapshot/ulid.h"
 #include "store/catalog.h"
 #include "store/object_store.h"
 #include "store/store_config.h"
@@ -85,6 +88,43 @@ class StoredSnapshots : public Snapshots {
     return SaveReport{.capture = std::move(report),
                       .key_origin = store->masters().origin,
                       .key_is_new = std::exchange(key_is_new_, false)};
+  }
+
+  Result<RecoverReport> recover(const RecoverRequest& request) override {
+    recovery::ProcessTransport transport(request.prefix, environment_words());
+    recovery::CommandSource source(transport, request.directory);
+    return recover_from(source, request);
+  }
+
+  Result<RecoverReport> recover_from(recovery::Source& source, const RecoverRequest& request) override {
+    ASSIGN_OR_RETURN(SnapshotStore* const store, store_for(Purpose::kWrite));
+    const std::string workspace = request.workspace.empty() ? sandbox_name(request) : request.workspace;
+    ASSIGN_OR_RETURN(const Places where, places());
+    const std::string scratch = where.state + "/scratch";
+    RETURN_IF_ERROR(system::make_private_directories(scratch));
+    const recovery::Seal seal = [&](const recovery::SealRequest& copy) {
+      return snapshot::capture(*store, {.directory = copy.directory,
+                                        .company = request.company,
+                                        .workspace = workspace,
+                                        .label = request.label,
+                                        .writer = writer_name(),
+                                        .must_hold_still = true,
+                                        .progress = request.progress,
+                                        .level = request.level,
+                                        .omitted_before = copy.omissions,
+                                        .before_commit = copy.before_commit});
+    };
+    const recovery::RecoveryRequest recovery{.exclude = workspace::PathSet(request.exclude),
+                                             .with_dependencies = request.with_dependencies,
+                                             .limits = request.limits,
+                                             .scratch = scratch,
+                                             .name = snapshot::new_ulid(snapshot::now_ms())};
+    ASSIGN_OR_RETURN(recovery::Recovered recovered,
+                     recovery::save_from_sandbox(source, confined_git(), seal, recovery));
+    return RecoverReport{.recovered = std::move(recovered),
+                         .workspace = workspace,
+                         .key_origin = store->masters().origin,
+                         .key_is_new = std::exchange(key_is_new_, false)};
   }
 
   Result<std::vector<SnapshotRecord>> list(const std::string& company, const std::string& workspace) override {
@@ -203,6 +243,20 @@ class StoredSnapshots : public Snapshots {
   }
 
  private:
+  // What the program that reaches a sandbox may need, without what opens the store.
+  std::vector<std::string> environment_words() const {
+    std::vector<std::string> words;
+    for (const auto& [name, value] : environment_) {
+      if (name.starts_with("COFFERDAM_") || name.starts_with("PAPERCLIP_SECRETS_")) continue;
+      words.push_back(name + "=" + value);
+    }
+    return words;
+  }
+
+  static std::string sandbox_name(const RecoverRequest& request) {
+    return "sandbox:" + join(request.prefix, " ") + ":" + request.directory;
+  }
+
   // What the keys are needed for: a list needs none, reading needs those there are, writing makes the first one.
   enum class Purpose : std::uint8_t { kList, kRead, kWrite };
 

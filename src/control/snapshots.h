@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "crypto/secret.h"
+#include "recovery/recover.h"
 #include "snapshot/capture.h"
 #include "snapshot/difference.h"
 #include "snapshot/manifest.h"
@@ -39,6 +40,27 @@ struct SaveReport {
   bool key_is_new = false;  // made by this save: without a backup of it the save is lost
 };
 
+// Saving a workspace out of a sandbox, also when its disk is full.
+struct RecoverRequest {
+  std::string company;
+  std::string workspace;  // names what is saved; empty: of the sandbox's directory and how it is reached
+  std::string label;
+  std::string directory;             // absolute, in the sandbox
+  std::vector<std::string> prefix;   // the program that runs a command in the sandbox, with its words
+  std::vector<std::string> exclude;  // literal paths below the directory
+  bool with_dependencies = false;    // node_modules and Python environments too
+  recovery::CaptureLimits limits = {};
+  int level = 3;
+  workspace::Progress* progress = nullptr;
+};
+
+struct RecoverReport {
+  recovery::Recovered recovered;
+  std::string workspace;
+  std::string key_origin;  // as of SaveReport
+  bool key_is_new = false;
+};
+
 struct RemovalReport {
   std::vector<store::SnapshotRecord> kept;
   std::vector<store::SnapshotRecord> removed;
@@ -51,6 +73,11 @@ class Snapshots {
   virtual ~Snapshots() = default;
 
   virtual Result<SaveReport> save(const SaveRequest& request) = 0;
+  // From a sandbox that a command reaches.
+  virtual Result<RecoverReport> recover(const RecoverRequest& request) = 0;
+  // The same for whoever has a source of his own: the life cycles of leases. `request.directory` and `prefix` only name
+  // the workspace then. A source may be released when this has returned with success, never before.
+  virtual Result<RecoverReport> recover_from(recovery::Source& source, const RecoverRequest& request) = 0;
   virtual Result<std::vector<store::SnapshotRecord>> list(const std::string& company, const std::string& workspace) = 0;
   // `name`: an id, the beginning of one, or "latest".
   virtual Result<snapshot::Manifest> manifest(const std::string& company, const std::string& name) = 0;

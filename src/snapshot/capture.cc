@@ -334,10 +334,18 @@ class Save {
     step("seal");
     const std::string digest(crypto::sha256(sealed).view());
     RETURN_IF_ERROR(store_.catalog().seal(lease_, object, sealed.size(), digest, summary_of(report_)));
+    RETURN_IF_ERROR(ask_before_commit());
     step("commit");
     RETURN_IF_ERROR(store_.catalog().commit(lease_, now_ms()));
     step("committed");
     return {};
+  }
+
+  // The answer may take longer than a lease.
+  Status ask_before_commit() {
+    if (!request_.before_commit) return {};
+    const LeaseKeeper keeper(store_.catalog(), lease_);
+    return request_.before_commit(report_.fingerprint);
   }
 
   Result<Manifest> write_content() {
@@ -380,6 +388,8 @@ class Save {
                       .entries = join_entries(saver),
                       .omissions = saver.walk().omissions,
                       .stripped_modes = saver.walk().stripped_modes};
+    manifest.omissions.insert(manifest.omissions.end(), request_.omitted_before.begin(), request_.omitted_before.end());
+    std::ranges::sort(manifest.omissions, {}, &workspace::Omission::path);
     manifest.fingerprint = fingerprint_of(manifest.entries);
     report_.fingerprint = manifest.fingerprint;
     report_.omissions = manifest.omissions;

@@ -33,6 +33,11 @@ struct CaptureRequest {
   unsigned threads = 0;  // 0: one per processor
   // Told the name of each step before it is taken; tests end the process there.
   std::function<void(std::string_view)> on_step;
+  // What whoever made the directory left out of it: told in the manifest like what this save leaves out.
+  std::vector<workspace::Omission> omitted_before;
+  // Asked when everything is sealed and durable, with the fingerprint of what is; an error ends the save without a
+  // commit and is its result.
+  std::function<Status(const Digest& fingerprint)> before_commit;
 };
 
 struct CaptureReport {

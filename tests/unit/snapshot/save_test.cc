@@ -104,6 +104,35 @@ TEST_F(SaveTest, KilledAtEveryStepLosesNothing) {
   EXPECT_EQ(line, "changed before committed");
 }
 
+TEST_F(SaveTest, NothingIsCommittedAgainstTheLastWord) {
+  const SnapshotStore store = open_store();
+  CaptureRequest doubted = request();
+  Digest told{};
+  doubted.before_commit = [&told](const Digest& fingerprint) -> Status {
+    told = fingerprint;
+    return Error(ErrorCode::kDataLoss, "doubt");
+  };
+  const auto refused = capture(store, doubted);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(), "doubt");
+  EXPECT_TRUE(store.catalog().snapshots({.company = "default", .workspace = {}})->empty());
+  doubted.before_commit = [](const Digest&) { return Status(); };
+  const auto saved = capture(store, doubted);
+  ASSERT_TRUE(saved) << saved.error().to_string();
+  EXPECT_EQ(saved->fingerprint, told);
+}
+
+TEST_F(SaveTest, WhatWasLeftOutBeforeIsTold) {
+  const SnapshotStore store = open_store();
+  CaptureRequest copied = request();
+  copied.omitted_before = {{"z.sock", workspace::OmissionReason::kSocket},
+                           {"a.sock", workspace::OmissionReason::kSocket}};
+  const auto saved = capture(store, copied);
+  ASSERT_TRUE(saved) << saved.error().to_string();
+  ASSERT_EQ(saved->omissions.size(), 2U);
+  EXPECT_EQ(saved->omissions.front().path, "a.sock");
+}
+
 TEST_F(SaveTest, WhatDeadWritersLeftIsCollectedAfterTheGrace) {
   const SnapshotStore store = open_store();
   const std::string kept = capture(store, request())->snapshot;
