@@ -20,6 +20,7 @@ ALLOWED = {
     "recovery": {"base", "system", "async", "crypto", "domain", "workspace", "git", "snapshot"},
     "confinement": {"base", "system", "domain"},
     "egress": {"base", "system", "async", "domain", "net"},
+    "provider": {"base", "system", "async", "domain", "workspace"},
     "control": {"base", "system", "crypto", "domain", "confinement", "egress", "workspace", "git", "store", "snapshot",
                 "recovery"},
     "cli": {"base", "system", "crypto", "domain", "workspace", "store", "snapshot", "recovery", "control"},
@@ -28,8 +29,9 @@ ALLOWED = {
 # header prefix: folders whose files may include it
 OWNED = {
     "boost/beast": {"net"},
-    "boost/asio": {"async", "net", "egress", "apps"},
-    "boost/json": {"base", "domain", "workspace", "confinement", "egress", "snapshot", "control", "cli"},
+    "boost/asio": {"async", "net", "egress", "provider", "providers", "control", "apps"},
+    "boost/json": {"base", "domain", "workspace", "confinement", "egress", "snapshot", "provider", "providers", "ledger",
+                   "control", "cli"},
     "CLI/": {"cli"},
     "yaml-cpp/": {"domain"},
     "libpsl": {"domain"},
@@ -42,6 +44,7 @@ OWNED = {
     "libpq-fe.h": {"store"},
     "expat.h": {"store"},
     "curl/": {"store", "net"},
+    "valijson/": {"provider"},
 }
 
 root = pathlib.Path(__file__).resolve().parent.parent

@@ -4,7 +4,7 @@
 build_packages=(clang-19 libclang-rt-19-dev mold ccache ninja-build cmake pkg-config
   libboost1.81-dev libboost-json1.81-dev libcli11-dev libyaml-cpp-dev libpsl-dev libidn2-dev libunistring-dev
   libseccomp-dev libssl-dev libsodium-dev libzstd-dev libsqlite3-dev libpq-dev
-  libcurl4-openssl-dev libexpat1-dev libgtest-dev libgmock-dev)
+  libcurl4-openssl-dev libexpat1-dev libvalijson-dev libgtest-dev libgmock-dev)
 run_packages=(bubblewrap git ca-certificates)
 demo_packages=(python3 curl)
 test_packages=(curl wget jq socat strace python3 python3-pip openssh-client openssh-server keyutils util-linux tmux

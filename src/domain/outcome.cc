@@ -18,6 +18,10 @@ std::string_view to_string(Outcome::Kind kind) {
       return "start_failed";
     case Outcome::Kind::kCancelled:
       return "cancelled";
+    case Outcome::Kind::kConnectionLost:
+      return "connection_lost";
+    case Outcome::Kind::kUnknown:
+      return "unknown";
   }
   return "unknown";
 }
@@ -34,6 +38,9 @@ int exit_code_of(const Outcome& outcome) {
       return 124;
     case Outcome::Kind::kOutOfMemory:
       return kSignalBase + SIGKILL;
+    case Outcome::Kind::kConnectionLost:
+    case Outcome::Kind::kUnknown:
+      return 125;
     case Outcome::Kind::kStartFailed:
       switch (outcome.start_error) {
         case Outcome::StartError::kNotFound:
