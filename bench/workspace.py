@@ -66,6 +66,12 @@ def summary(runs):
             for name, each in runs.items()}
 
 
+def settle():
+    """What one contestant left unwritten is not the next one's to pay; nor need a tool doubt time stamps."""
+    os.sync()
+    time.sleep(1.2)
+
+
 def interleave(rounds, contestants):
     """{name: callable → Run}, each once before anything counts: warm caches for all."""
     for contestant in contestants.values():
@@ -233,19 +239,18 @@ def save_and_restore(program, sources, work, rounds):
             folder = os.path.join(round_folder, name)
             os.makedirs(folder)
             tools[name] = make(folder)
-        # Whoever comes first after the sync meets another disk than the next: they take turns.
+        # Each begins with nothing unwritten, and they take turns in being first.
         turn = number % len(tools)
         order = [*tools.items()][turn:] + [*tools.items()][:turn]
         for what in ("first_save", "second_save"):
             if what == "second_save":
                 touch_up(tree, 100, number)
-            os.sync()
-            time.sleep(1.2)  # no tool need doubt the time stamps
             for name, tool in order:
+                settle()
                 runs[what][name].append(tool.save(tree))
                 sizes[what][name].append(size_of(tool.repository))
         for name, tool in order:
-            os.sync()
+            settle()
             target = os.path.join(round_folder, f"restored-{name}")
             runs["restore"][name].append(tool.restore(target))
             shutil.rmtree(target)
@@ -273,20 +278,27 @@ def large(program, work, rounds):
     path = os.path.join(folder, "random")
     subprocess.run(["dd", "if=/dev/urandom", f"of={path}", "bs=1M", f"count={4 * GIB >> 20}", "status=none"], check=True)
     os.sync()
-    runs = {"cofferdam": [], "dd": []}
-    for _ in range(rounds):
-        with open(path, "rb", buffering=0) as file:  # as much of it as the machine can hold
-            while file.read(1 << 22):
-                pass
-        home = os.path.join(work, "large-home")
+    home, copy = os.path.join(work, "large-home"), os.path.join(work, "large-copy")
+
+    def ours():
         os.makedirs(home)
-        runs["cofferdam"].append(Cofferdam(program, home).save(folder))
+        run = Cofferdam(program, home).save(folder)
         shutil.rmtree(home)
-        os.sync()
-        copy = os.path.join(work, "large-copy")
-        runs["dd"].append(Run(["dd", f"if={path}", f"of={copy}", "bs=1M", "conv=fsync", "status=none"]))
+        return run
+
+    def theirs():
+        run = Run(["dd", f"if={path}", f"of={copy}", "bs=1M", "conv=fsync", "status=none"])
         os.remove(copy)
-        os.sync()
+        return run
+    contestants = [("cofferdam", ours), ("dd", theirs)]
+    runs = {name: [] for name, _ in contestants}
+    for number in range(rounds):
+        for name, contestant in contestants if number % 2 == 0 else reversed(contestants):
+            with open(path, "rb", buffering=0) as file:  # as much of it as the machine can hold
+                while file.read(1 << 22):
+                    pass
+            settle()
+            runs[name].append(contestant())
     shutil.rmtree(folder)
     result = summary(runs)
     return dict(result, **{"of dd": ratio(result, "cofferdam", "dd")}, bars={"of dd": 1.7, "peak_mb": 150})

@@ -51,8 +51,8 @@ test_preset() {
 
 # Only what has threads or shares processes: the rest is the same code in one thread.
 test_threads() {
-  build_preset tsan unit_async unit_system unit_workspace unit_store unit_egress cofferdam-egress
-  run_ctest tsan -R '^unit\.(async|system|workspace|store|egress)\.'
+  build_preset tsan unit_async unit_system unit_workspace unit_store unit_snapshot unit_egress cofferdam-egress
+  run_ctest tsan -R '^unit\.(async|system|workspace|store|snapshot|egress)\.'
 }
 
 test_everything() {
