@@ -60,7 +60,9 @@ do
   [ ! -f "$file" ] || cp -- "$file" "$made/"; done
 [ ! -f "$common/info/exclude" ] || cp -- "$common/info/exclude" "$made/info/exclude"
 git for-each-ref --format='%(objectname) %(refname)' >"$made/packed-refs"
-git pack-objects -q --all --indexed-objects --delta-base-offset "$made/objects/pack/pack" </dev/null >/dev/null
+# git makes a pack in the object directory first: not in that of the repository.
+GIT_OBJECT_DIRECTORY=$made/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$common/objects \
+  git pack-objects -q --all --indexed-objects --delta-base-offset "$made/objects/pack/pack" </dev/null >/dev/null
 )sh";
 
 // The number in the line "<program> <number>".
