@@ -255,19 +255,20 @@ Status check_plan(const CapturePlan& plan, const std::vector<git::IndexName>& tr
   return check_kinds(plan);
 }
 
-Status check_history_is_inside(const std::vector<SourceEntry>& listing) {
+Result<bool> history_is_inside(const std::vector<SourceEntry>& listing) {
   const SourceEntry* const git = find_source_entry(listing, kGit);
-  if (git == nullptr) return {};
-  if (git->kind != SourceKind::kDirectory) {
+  if (git == nullptr) return true;
+  const bool borrows = std::ranges::any_of(kBorrowing, [&](std::string_view pointer) {
+    return find_source_entry(listing, below(std::string(kGit), pointer)) != nullptr;
+  });
+  if (git->kind == SourceKind::kDirectory && !borrows) return true;
+  for (const SourceEntry& entry : listing) {
+    const bool pointer = system::base_name(entry.path) == kGit && entry.kind != SourceKind::kDirectory;
+    if (!pointer || entry.path == kGit) continue;
     return failure(Failure::kGitLayout,
-                   "the workspace is a linked worktree or a submodule, whose history lies elsewhere in the sandbox");
+                   printable(entry.path) + ": a submodule of a workspace whose history lies elsewhere");
   }
-  for (const std::string_view pointer : kBorrowing) {
-    const std::string path = below(std::string(kGit), pointer);
-    if (find_source_entry(listing, path) == nullptr) continue;
-    return failure(Failure::kGitLayout, path + ": the repository leans on another place in the sandbox");
-  }
-  return {};
+  return false;
 }
 
 }  // namespace cofferdam::recovery

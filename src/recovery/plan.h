@@ -49,7 +49,8 @@ CapturePlan choose_entries(const std::vector<SourceEntry>& listing, const std::v
 // no special modes and files, no link that leads out.
 Status check_plan(const CapturePlan& plan, const std::vector<git::IndexName>& tracked, const CaptureLimits& limits);
 
-// Whether the history of the workspace itself lies in it: what any capture needs.
-Status check_history_is_inside(const std::vector<SourceEntry>& listing);
+// Whether the history of the workspace itself lies in it. When it does not, a failure for a pointer further below,
+// whose target would be in no copy.
+Result<bool> history_is_inside(const std::vector<SourceEntry>& listing);
 
 }  // namespace cofferdam::recovery

@@ -22,17 +22,48 @@ constexpr std::string_view kNoQuota = ": Disk quota exceeded";
 
 // tar and dd tell each how they ended, on the helper's standard output; what dd says stands there too, apart from
 // everything that tar or find could say about a file.
+//
+// Where the scratch holds a history, that is packed in the place of `.git`.
 constexpr std::string_view kHelper = R"(# Cofferdam's capture helper: ROOT SCRATCH TAR-WORDS...
 root=$1 scratch=$2
 shift 2
 cd -- "$root" || exit 2
 exec 3>&1
+skip=
+if [ -d "$scratch/history/.git" ]; then
+  skip='! -name .git'
+  set -- "$@" -C "$scratch/history" .git
+fi
 {
-  find . -mindepth 1 -maxdepth 1 -printf '%P\0' | tar "$@"
+  find . -mindepth 1 -maxdepth 1 $skip -printf '%P\0' | tar "$@"
   echo "tar $?" >&3
 } | dd "of=$scratch/archive.tar" bs=64K iflag=fullblock conv=excl,fsync status=none 2>&3
 echo "dd $?" >&3
 )";
+
+// A Git directory that stands alone, below SCRATCH, of a workspace whose own does not: every object that a reference or
+// the index names, references, HEAD and index. The repository is only read.
+constexpr const char* kMirror = R"sh(set -e
+cd -- "$1"
+export GIT_OPTIONAL_LOCKS=0
+own=$(git rev-parse --absolute-git-dir)
+common=$(cd -- "$(git rev-parse --git-common-dir)" && pwd)
+made=$2/history/.git
+mkdir -p "$made/objects/pack" "$made/objects/info" "$made/refs" "$made/info"
+printf '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n' >"$made/config"
+if [ "$(git rev-parse --show-object-format)" = sha256 ]; then
+  printf '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n' >>"$made/config"
+fi
+cp -- "$own/HEAD" "$made/HEAD"
+for file in "$own/index" "$own"/sharedindex.* "$common/shallow";
+do
+  [ ! -f "$file" ] || cp -- "$file" "$made/"; done
+[ ! -f "$common/info/exclude" ] || cp -- "$common/info/exclude" "$made/info/exclude"
+git for-each-ref --format='%(objectname) %(refname)' >"$made/packed-refs"
+# git makes a pack in the object directory first: not in that of the repository.
+GIT_OBJECT_DIRECTORY=$made/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$common/objects \
+  git pack-objects -q --all --indexed-objects --delta-base-offset "$made/objects/pack/pack" </dev/null >/dev/null
+)sh";
 
 // The number in the line "<program> <number>".
 std::optional<int> status_of(std::string_view report, std::string_view program) {
@@ -81,9 +112,22 @@ std::string PortableScratch::absolute(std::string_view name) const {
   return source_.root() + "/" + path_ + (name.empty() ? "" : "/" + std::string(name));
 }
 
-Result<PortableArchive> PortableScratch::make_archive(const workspace::PathSet& exclude) {
+Result<PortableArchive> PortableScratch::make_archive(const workspace::PathSet& exclude, bool with_mirror) {
   ASSIGN_OR_RETURN(PortableArchive helper, write_helper());
-  return helper.end == WriteEnd::kDone ? run_helper(exclude) : std::move(helper);
+  if (helper.end != WriteEnd::kDone) return helper;
+  if (with_mirror) RETURN_IF_ERROR(make_mirror());
+  return run_helper(exclude);
+}
+
+Status PortableScratch::make_mirror() {
+  ASSIGN_OR_RETURN(const auto run,
+                   source_.exec({.command = in_plain_english({"sh", "-c", kMirror, "sh", source_.root(), absolute("")}),
+                                 .input = {},
+                                 .timeout = kArchiveTime}));
+  ASSIGN_OR_RETURN(const ExecResult ran, collect(*run, kReportBytes));
+  if (ran.outcome.exit_code == 0) return {};
+  return failure(Failure::kGitLayout, "the history lies elsewhere in the sandbox and could not be copied there: " +
+                                          printable(trimmed(ran.outcome.error_text)));
 }
 
 Result<PortableArchive> PortableScratch::write_helper() {

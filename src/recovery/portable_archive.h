@@ -37,9 +37,10 @@ class PortableScratch {
 
   const std::string& path() const { return path_; }  // below the root
 
-  // Writes the helper, then lets it write the archive. A failure is of the sandbox or the way there; how the writes
-  // ended is in the value.
-  Result<PortableArchive> make_archive(const workspace::PathSet& exclude);
+  // Writes the helper, then lets it write the archive. `with_mirror`: the history lies elsewhere in the sandbox; git
+  // there makes one that stands alone, which is archived in its place. A failure is of the sandbox or the way there;
+  // how the writes of helper and archive ended is in the value.
+  Result<PortableArchive> make_archive(const workspace::PathSet& exclude, bool with_mirror);
 
   // The archive's bytes, piece by piece; to be used while this lives.
   workspace::ByteSource archive();
@@ -49,6 +50,7 @@ class PortableScratch {
 
  private:
   Result<PortableArchive> write_helper();
+  Status make_mirror();
   Result<PortableArchive> run_helper(const workspace::PathSet& exclude);
   std::string absolute(std::string_view name) const;
 

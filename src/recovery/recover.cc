@@ -205,7 +205,7 @@ class PortableCapture {
   // Nothing when the disk of the sandbox was full: disk_full() tells its words then.
   Result<std::optional<Recovered>> run() {
     ASSIGN_OR_RETURN(listing_, source_.inventory(left_out(request_)));
-    RETURN_IF_ERROR(check_history_is_inside(listing_));
+    ASSIGN_OR_RETURN(mirrors_, elsewhere());
     choose();
     auto fetched = fetch();
     const Status removed = scratch_.remove();
@@ -222,16 +222,22 @@ class PortableCapture {
   const std::string& disk_full() const { return disk_full_; }
 
  private:
+  Result<bool> elsewhere() const {
+    ASSIGN_OR_RETURN(const bool inside, history_is_inside(listing_));
+    return !inside;
+  }
+
   void choose() {
     const auto tracked = read_tracked_names(source_, listing_);
     // Without knowing what is tracked nothing may be called mere dependencies.
+    const bool unknown = !tracked || mirrors_;
     plan_ = choose_entries(listing_, tracked ? *tracked : std::vector<git::IndexName>(), left_out(request_),
-                           request_.with_dependencies || !tracked);
+                           request_.with_dependencies || unknown);
   }
 
   // Whether the archive could be written; if so it is unpacked.
   Result<bool> fetch() {
-    ASSIGN_OR_RETURN(const PortableArchive archive, scratch_.make_archive(plan_.exclude));
+    ASSIGN_OR_RETURN(const PortableArchive archive, scratch_.make_archive(plan_.exclude, mirrors_));
     if (archive.end == WriteEnd::kQuota) return failure(Failure::kSandboxQuota, archive.words);
     if (archive.end == WriteEnd::kDiskFull) {
       disk_full_ = failure(Failure::kSandboxDiskFull, archive.words).message();
@@ -258,6 +264,7 @@ class PortableCapture {
   const RecoveryRequest& request_;
   Staging staging_;
   PortableScratch scratch_;
+  bool mirrors_ = false;  // the history lies elsewhere: a copy of it is archived
   Listing listing_;
   CapturePlan plan_;
   Recovered recovered_;

@@ -17,6 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const CapturePlan plan = choose_entries(*entries, {}, {}, false);
   if (plan.entries.size() + 1 > entries->size()) std::abort();
   (void)check_plan(plan, {}, {});
-  (void)check_history_is_inside(*entries);
+  (void)history_is_inside(*entries);
   return 0;
 }

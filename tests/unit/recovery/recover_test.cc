@@ -175,12 +175,21 @@ TEST_F(RecoverTest, RefusalsComeBeforeGitAndLeaveEverythingAsItWas) {
   }
 }
 
-TEST_F(RecoverTest, ALinkedWorktreeIsRefused) {
+TEST_F(RecoverTest, ALinkedWorktreeIsRefusedWhenTheDiskIsFull) {
   shell(
       place_->path(),
       "rmdir w && git init -q other && git -C other commit -q --allow-empty -m x && git -C other worktree add -q ../w");
+  fill_disk_at("capture.sh");
   expect_refused(Failure::kGitLayout, "linked worktree");
   EXPECT_EQ(git_runs_, 0);
+}
+
+TEST_F(RecoverTest, ASubmoduleOfALinkedWorktreeIsNotLostInSilence) {
+  shell(
+      place_->path(),
+      "rmdir w && git init -q other && git -C other commit -q --allow-empty -m x && git -C other worktree add -q ../w");
+  in_sandbox("mkdir sub && echo 'gitdir: /elsewhere' >sub/.git");
+  expect_refused(Failure::kGitLayout, "pointer in a linked worktree");
 }
 
 TEST_F(RecoverTest, SixtyFourRootsAreEnough) {
