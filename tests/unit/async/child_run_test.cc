@@ -17,7 +17,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr const char* kMarker = "COFFERDAM_TEST_CHILD=child_run_test";
+// Of this process alone: tests run beside each other.
+std::string marker() {
+  return "COFFERDAM_TEST_CHILD=" + std::to_string(::getpid());
+}
 
 class Collected final : public ChildIo {
  public:
@@ -39,7 +42,7 @@ class Collected final : public ChildIo {
     to_send.erase(0, piece.size());
     co_return piece;
   }
-  void signal_tree(int number) override { system::signal_marked(kMarker, number); }
+  void signal_tree(int number) override { system::signal_marked(marker(), number); }
 
   bool was_started = false;
   std::string out;
@@ -50,13 +53,13 @@ class Collected final : public ChildIo {
 };
 
 system::SpawnRequest shell(const std::string& script) {
-  return {.program = "/bin/sh", .arguments = {"sh", "-c", script}, .environment = {"PATH=/usr/bin:/bin", kMarker}};
+  return {.program = "/bin/sh", .arguments = {"sh", "-c", script}, .environment = {"PATH=/usr/bin:/bin", marker()}};
 }
 
 class ChildRunTest : public ::testing::Test {
  protected:
   void SetUp() override { ::signal(SIGPIPE, SIG_IGN); }
-  void TearDown() override { EXPECT_TRUE(system::kill_marked(kMarker)); }
+  void TearDown() override { EXPECT_TRUE(system::kill_marked(marker())); }
 
   Result<ChildEnd> run(const std::string& script, ChildOptions options = {},
                        std::optional<Clock::duration> cancel_after = {}) {
@@ -121,7 +124,7 @@ TEST_F(ChildRunTest, AGrandchildThatHoldsThePipeDoesNotHoldTheEnd) {
   EXPECT_EQ(io.out, "done\n");
   EXPECT_EQ(end->still_held.size(), 2U);
   EXPECT_LT(Clock::now() - begun, seconds(10));
-  EXPECT_EQ(system::marked_processes(kMarker).size(), 1U) << "it goes on";
+  EXPECT_EQ(system::marked_processes(marker()).size(), 1U) << "it goes on";
 }
 
 TEST_F(ChildRunTest, ATimeoutEndsTheWholeTree) {
@@ -130,7 +133,7 @@ TEST_F(ChildRunTest, ATimeoutEndsTheWholeTree) {
   ASSERT_TRUE(end);
   EXPECT_TRUE(end->timed_out);
   EXPECT_FALSE(end->cancelled);
-  EXPECT_TRUE(system::kill_marked(kMarker));
+  EXPECT_TRUE(system::kill_marked(marker()));
 }
 
 TEST_F(ChildRunTest, ACancelledCallerGetsItsAnswerWhenTheTreeIsGone) {
