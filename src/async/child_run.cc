@@ -53,7 +53,7 @@ class ChildRun {
            ChildIo& io)
       : executor_(executor),
         process_(std::move(process)),
-        ended_fd_(executor, ::dup(process_.pidfd())),
+        ended_fd_(executor, ::fcntl(process_.pidfd(), F_DUPFD_CLOEXEC, 0)),
         input_(executor),
         out_{.from = Descriptor(executor, output.reading.release()), .number = STDOUT_FILENO},
         err_{.from = Descriptor(executor, error.reading.release()), .number = STDERR_FILENO},

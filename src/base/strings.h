@@ -1,9 +1,9 @@
 // Small text helpers that the standard library of this platform lacks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -43,10 +43,9 @@ class Cipher {
     std::array<std::uint8_t, 12> rest{};
     std::copy_n(nonce + crypto_core_hchacha20_INPUTBYTES, kXChaChaNonceSize - crypto_core_hchacha20_INPUTBYTES,
                 rest.begin() + 4);
-    const int started = evp_ == nullptr
-                            ? 0
-                            : EVP_CipherInit_ex2(evp_.get(), algorithm(), subkey.data(), rest.data(), encrypts ? 1 : 0,
-                                                 nullptr);
+    const int started = evp_ == nullptr ? 0
+                                        : EVP_CipherInit_ex2(evp_.get(), algorithm(), subkey.data(), rest.data(),
+                                                             encrypts ? 1 : 0, nullptr);
     sodium_memzero(subkey.data(), subkey.size());
     require(started == 1);
   }
@@ -99,8 +98,8 @@ void xchacha_encrypt(const SecretKey& key, const std::uint8_t* nonce, std::strin
   cipher.finish(out + plaintext.size());
 }
 
-bool xchacha_decrypt(const SecretKey& key, const std::uint8_t* nonce, std::string_view sealed,
-                     std::string_view context, std::uint8_t* out) {
+bool xchacha_decrypt(const SecretKey& key, const std::uint8_t* nonce, std::string_view sealed, std::string_view context,
+                     std::uint8_t* out) {
   if (sealed.size() < kXChaChaTagSize) return false;
   const std::size_t length = sealed.size() - kXChaChaTagSize;
   Cipher cipher(key, nonce, false);

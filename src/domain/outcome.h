@@ -9,12 +9,12 @@ namespace cofferdam::domain {
 
 struct Outcome {
   enum class Kind : std::uint8_t {
-    kExited,       // value = exit status 0..255
-    kSignalled,    // value = signal number
-    kTimedOut,     // the wall clock limit ended it
-    kOutOfMemory,  // the memory limit ended it
-    kStartFailed,  // the command never began; see start_error
-    kCancelled,    // somebody asked to stop it and it did not end by itself; value = signal number
+    kExited,          // value = exit status 0..255
+    kSignalled,       // value = signal number
+    kTimedOut,        // the wall clock limit ended it
+    kOutOfMemory,     // the memory limit ended it
+    kStartFailed,     // the command never began; see start_error
+    kCancelled,       // somebody asked to stop it and it did not end by itself; value = signal number
     kConnectionLost,  // the way to the sandbox broke: the command may still run; `message` says what is known
     kUnknown,         // a crash of ours hid it, and nobody can tell any more
   };
@@ -36,8 +36,8 @@ struct Outcome {
 
 std::string_view to_string(Outcome::Kind kind);
 
-// The exit code that `cofferdam run` gives: the command's own; 124 time limit; 125 set-up failed or nobody knows; 126 not
-// executable; 127 not found; 128+n died of signal n; 137 out of memory.
+// The exit code that `cofferdam run` gives: the command's own; 124 time limit; 125 set-up failed, or nobody knows;
+// 126 not executable; 127 not found; 128+n died of signal n; 137 out of memory.
 int exit_code_of(const Outcome& outcome);
 
 }  // namespace cofferdam::domain

@@ -10,8 +10,8 @@
 namespace cofferdam::snapshot {
 
 // Blocks of one size, each shared by the jobs that work on parts of it; the last one that lets go of a block gives it
-// back. The kernel clears new memory page by page, which for every chunk anew costs more than sealing it. Blocks are not
-// cleared and may outlive the pool. Thread-safe.
+// back. The kernel clears new memory page by page, which for every chunk anew costs more than sealing it. Blocks are
+// not cleared and may outlive the pool. Thread-safe.
 class BlockPool {
  public:
   using Block = std::shared_ptr<char[]>;

@@ -8,8 +8,8 @@ namespace cofferdam::snapshot {
 namespace {
 
 constexpr std::size_t kUsualChunk = std::size_t{1} << 20;
-// A cut is where the hash is below its limit: hard to meet before the usual length, easy after it, so that lengths gather
-// around it. The high bits depend on the last 64 bytes, the low ones on fewer.
+// A cut is where the hash is below its limit: hard to meet before the usual length, easy after it, so that lengths
+// gather around it. The high bits depend on the last 64 bytes, the low ones on fewer.
 constexpr std::uint64_t kLimitBefore = std::uint64_t{1} << 42;  // 22 bits are 0
 constexpr std::uint64_t kLimitAfter = std::uint64_t{1} << 46;   // 18 bits
 

@@ -54,8 +54,8 @@ Result<workspace::StableRead> ContentWriter::save_small(int root, const std::str
   return read;
 }
 
-// A long file while it is read: the bytes go to a block, chunks are cut off its front and worked on where they lie. What
-// remains when the block is full moves to the next one.
+// A long file while it is read: the bytes go to a block, chunks are cut off its front and worked on where they lie.
+// What remains when the block is full moves to the next one.
 class ContentWriter::LongFile {
  public:
   explicit LongFile(ContentWriter& writer) : writer_(writer), block_(writer.blocks_.take()) {}
@@ -120,9 +120,9 @@ class ContentWriter::LongFile {
 
 Result<workspace::StableRead> ContentWriter::save_long(int root, const std::string& path, FileContent& content) {
   LongFile file(*this);
-  ASSIGN_OR_RETURN(workspace::StableRead read,
-                   workspace::read_stable(
-                       root, path, [&] { return file.room(); }, [&](std::string_view bytes) { return file.add(bytes); }));
+  ASSIGN_OR_RETURN(workspace::StableRead read, workspace::read_stable(
+                                                   root, path, [&] { return file.room(); },
+                                                   [&](std::string_view bytes) { return file.add(bytes); }));
   if (read.outcome != workspace::ReadOutcome::kStable) return read;
   if (file.total() <= kWholeFileLimit) return save_small(root, path, content);
   RETURN_IF_ERROR(file.finish(content));

@@ -34,8 +34,8 @@ struct PackTarget {
 };
 
 // Thread-safe: segments may come from several threads; the object is written under the lock. A full pack is closed by a
-// thread of its own, so that nobody who could compress waits for the disk, while another pack fills. Destroyed without finish(), it leaves no object that the catalog does not
-// know.
+// thread of its own, so that nobody who could compress waits for the disk, while another pack fills. Destroyed without
+// finish(), it leaves no object that the catalog does not know.
 class PackWriter {
  public:
   explicit PackWriter(PackTarget target) : target_(std::move(target)) {}

@@ -14,8 +14,9 @@
 
 namespace cofferdam::system {
 
-// Any thread may submit; one waits, after the last submission. When the queue is full, submit() does a job itself, so that the submitter never idles
-// while there is work; with no helper threads it does them all. The first failure stops everything after it.
+// Any thread may submit; one waits, after the last submission. When the queue is full, submit() does a job itself, so
+// that the submitter never idles while there is work; with no helper threads it does them all. The first failure stops
+// everything after it.
 class JobQueue {
  public:
   using Job = std::move_only_function<Status()>;

@@ -30,7 +30,8 @@ struct StableRead {
 Result<StableRead> read_stable(int root, const std::string& path, std::string& buffer,
                                const std::function<Status(std::string_view)>& sink);
 
-// The same, read to where `room` says, asked before each piece; never empty. `sink` gets the part of it that was filled.
+// The same, read to where `room` says, asked before each piece; never empty. `sink` gets the part of it that was
+// filled.
 Result<StableRead> read_stable(int root, const std::string& path, const std::function<std::span<char>()>& room,
                                const std::function<Status(std::string_view)>& sink);
 

@@ -92,7 +92,8 @@ TEST(XChaChaTest, KnownAnswer) {
   EXPECT_EQ(opened, plaintext);
 }
 
-// Lengths around the blocks of the cipher (64), of the authenticator (16) and of the vector code, with a context or none.
+// Lengths around the blocks of the cipher (64), of the authenticator (16) and of the vector code, with a context or
+// none.
 TEST(XChaChaTest, EveryLengthIsAsLibsodiumSealsIt) {
   const SecretKey key = SecretKey::random();
   std::string noise(1'100'000, '\0');
