@@ -34,6 +34,8 @@ class Lines {
 
 Status add_line(BundleHeader& header, std::string_view line) {
   if (line.starts_with('@')) {
+    // Names judged by one format must not be read by another.
+    if (!header.refs.empty() || !header.prerequisites.empty()) return bad("it asks for something behind its names");
     if (!line.starts_with(kFormat)) return bad("it asks for " + printable(line));
     const std::string_view name = line.substr(kFormat.size());
     if (name != "sha1" && name != "sha256") return bad("it has the unknown object format " + printable(name));

@@ -21,8 +21,8 @@ struct BundleHeader {
 };
 
 // `start`: the first bytes of the file, kBundleHeaderBytes of them or all. kInvalidArgument for what is no bundle of
-// version 2 or 3, asks for a capability other than an object format, or names something that is no reference;
-// kResourceExhausted when the header is longer than that or names more than `most_refs`.
+// version 2 or 3, asks for a capability other than an object format or behind its names, or names something that is no
+// reference; kResourceExhausted when the header is longer than that or names more than `most_refs`.
 Result<BundleHeader> parse_bundle_header(std::string_view start, std::size_t most_refs);
 
 }  // namespace cofferdam::git

@@ -77,7 +77,8 @@ TEST(BundleHeader, RefusesClaimsThatAreNone) {
        {std::string(), std::string("PACK"), std::string("# v4 git bundle\n\n"), "# v2 git bundle\n" + kId + " refs/x\n",
         "# v2 git bundle\n" + kId + " ../x\n\n", std::string("# v2 git bundle\nshort refs/x\n\n"),
         std::string("# v3 git bundle\n@filter=blob:none\n\n"), std::string("# v3 git bundle\n@object-format=md5\n\n"),
-        "# v2 git bundle\n" + kId + " -option\n\n"}) {
+        "# v2 git bundle\n" + kId + " -option\n\n", "# v3 git bundle\n" + kId + " HEAD\n@object-format=sha256\n\n",
+        "# v3 git bundle\n-" + kId + " subject\n@object-format=sha256\n\n"}) {
     EXPECT_EQ(parse_bundle_header(text, 10).error().code(), ErrorCode::kInvalidArgument) << text;
   }
   const std::string two = "# v2 git bundle\n" + kId + " refs/a\n" + kId + " refs/b\n\n";
